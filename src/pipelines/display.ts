@@ -131,9 +131,12 @@ class StepList implements ListrRenderer {
 
   /** The last lines, as many as the terminal can show. */
   #fitting(lines: readonly string[]): readonly string[] {
-    const rows = (this.#stream.rows || 24) - spareLines - 1;
-    const from = lines.findIndex((_, index) => this.#rowsOf(lines.slice(index)) <= rows);
-    return from === -1 ? [] : lines.slice(from);
+    let room = (this.#stream.rows || 24) - spareLines - 1;
+    const from = lines.findLastIndex((line) => {
+      room -= this.#rowsOf([line]);
+      return room < 0;
+    });
+    return lines.slice(from + 1);
   }
 
   #lines(): readonly string[] {

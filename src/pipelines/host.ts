@@ -26,6 +26,8 @@ export interface StepTerminal {
   info(line: string): void;
   /** Removes control characters and masks secrets. */
   clean(text: string): string;
+  /** Has warnings shown elsewhere than on a line, `label` as it is; undefined: on lines again. */
+  showWarnings(show: ((label: string, text: string) => void) | undefined): void;
   /** Breaks a line at the width of `stream`. `indent`: what the other lines begin with. */
   wrap(line: string, indent: string): readonly string[];
 }

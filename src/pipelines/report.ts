@@ -100,7 +100,7 @@ class RunningStep {
   readonly #title: string;
   readonly #host: PipelineHost;
   readonly #startedAt = performance.now();
-  readonly #notes: string[] = [];
+  readonly #notes: {readonly label: string; readonly text: string}[] = [];
   readonly #text = new ProgressText();
   /** On a terminal, draws; in a log, has a line of what has not changed for long. */
   readonly #clock: NodeJS.Timeout | undefined;
@@ -120,18 +120,20 @@ class RunningStep {
       ? setInterval(() => this.#draw(), frameMs)
       : setTimeout(() => this.#logSilence(), logPauseMs);
     this.#clock.unref();
+    // Below its step, where it can be read while there is time to stop.
+    if (host.terminal.redraws) host.terminal.showWarnings((label, text) => this.note(text, label));
   }
 
   setTitle(text: string): void {
     this.#task.title = this.#host.terminal?.clean(text) ?? text;
   }
 
-  note(line: string): void {
+  note(text: string, label = ''): void {
     const {terminal} = this.#host;
     if (terminal === undefined) return;
-    this.#notes.push(line);
+    this.#notes.push({label, text});
     if (terminal.redraws) this.#draw();
-    else this.#task.output = `  ${line}`;
+    else this.#task.output = `  ${text}`;
   }
 
   progress(progress: OperationProgress): void {
@@ -163,14 +165,15 @@ class RunningStep {
     clearTimeout(this.#clock);
     this.#progress = undefined;
     this.#retry = undefined;
+    this.#host.terminal?.showWarnings(undefined);
     if (this.#host.terminal?.redraws === true) this.#draw();
   }
 
   #draw(): void {
     const {terminal} = this.#host;
     const {text = '', fraction} = this.#shown() ?? {};
-    const lines = [...this.#notes, fraction === undefined ? text : `${bar(fraction)} ${text}`];
-    this.#task.output = lines.flatMap((line) => terminal?.clean(line) || []).join('\n');
+    const lines = [...this.#notes, {label: '', text: fraction === undefined ? text : `${bar(fraction)} ${text}`}];
+    this.#task.output = lines.flatMap((line) => line.label + (terminal?.clean(line.text) ?? '') || []).join('\n');
   }
 
   #logProgress(): void {

@@ -7,7 +7,12 @@ export function stepHost(terminal: Partial<StepTerminal>) {
     ...{cwd: '/', env: {}, userAgent: 'mycli/0.0.0-test'},
     terminal: {
       ...{redraws: false, color: false, unicode: true, stream: process.stderr},
-      ...{info: () => undefined, clean: (text: string) => text, wrap: (line: string) => [line]},
+      ...{
+        info: () => undefined,
+        clean: (text: string) => text,
+        wrap: (line: string) => [line],
+        showWarnings: () => undefined,
+      },
       ...terminal,
     },
     logger: {debug: () => undefined, info: () => undefined, warn: () => undefined},

@@ -79,6 +79,7 @@ export class Output implements Logger {
   #documentWritten = false;
   #hasLines = false;
   #onWarning: ((message: string) => void) | undefined;
+  #showWarning: ((label: string, text: string) => void) | undefined;
 
   constructor(options: OutputOptions) {
     const {stdout, stderr, json, quiet, debugging, interactive, color, unicode} = options;
@@ -206,6 +207,7 @@ export class Output implements Logger {
     this.#warnings.add(text);
     this.#onWarning?.(text);
     if (this.#options.annotating) this.stream.write(`${annotation('warning', text)}\n`);
+    else if (this.#showWarning) this.#showWarning(`${this.#paint('yellow', 'Warning:')} `, text);
     else this.#write(this.#render(text), 'Warning:', 'yellow');
   }
 
@@ -247,6 +249,11 @@ export class Output implements Logger {
 
   jsonLine(value: unknown): string {
     return this.#json(value, 0);
+  }
+
+  /** Has warnings shown elsewhere than on stderr; undefined: there again. */
+  showWarnings(show: ((label: string, text: string) => void) | undefined): void {
+    this.#showWarning = show;
   }
 
   followWarnings(onWarning: (message: string) => void): void {

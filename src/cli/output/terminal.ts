@@ -102,7 +102,7 @@ export function unbroken(line: string): string {
  * Wraps a sentence for a terminal between words, but not within a command. What is wider than the terminal stays whole
  * on a line of its own, which the terminal breaks, so that it can be copied.
  * @param width columns of the terminal
- * @param indent prefix of every line but the first
+ * @param indent prefix of every line but the first, unless that begins with more spaces
  */
 export function wrapSentence(text: string, width: number, indent = ''): readonly string[] {
   const lines = text.split('\n').flatMap((line) => {
@@ -110,9 +110,9 @@ export function wrapSentence(text: string, width: number, indent = ''): readonly
     // Warnings, and what the services advise, are plain text.
     const glued = line.replaceAll(/\bmycli (?=\w)/g, `mycli${glue}`);
     const [lead = ''] = /^ */.exec(line) ?? [];
-    const room = Math.max(1, width - Math.max(lead.length, indent.length));
-    const [first = '', ...more] = wrapAnsi(glued.trimStart(), room).split('\n');
-    return [lead + first, ...more.map((rest) => indent + rest)];
+    const before = lead.length > indent.length ? lead : indent;
+    const [first = '', ...more] = wrapAnsi(glued.trimStart(), Math.max(1, width - before.length)).split('\n');
+    return [lead + first, ...more.map((rest) => before + rest)];
   });
   return lines.map((line) => line.replaceAll(glue, ' '));
 }

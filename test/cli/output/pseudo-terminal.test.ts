@@ -117,6 +117,27 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(remaining(screen.text()).filter((line) => line.includes('Uploaded'))).toHaveLength(1);
   });
 
+  test('a warning stands below its step while one can still stop, once, and its lines keep their indentation', async () => {
+    await writeFile(join(root, 'build/other.js'), '');
+    await writeFile(join(root, 'build/page.html'), '');
+    const env = await environment({faults: ['hangx1:route=upload']});
+    const push = ['bundle:push', '--ssr-only', 'ssr.js'];
+    const screen = onTerminal(push, env, 60);
+    await screen.shows('Warning:');
+    await screen.shows('Upload the bundle');
+    expect(screen.text()).not.toContain('Uploaded');
+    process.kill(screen.pid(), 'SIGINT');
+    expect(await screen.ended).toBe(130);
+    const pushed = onTerminal(push, env, 60);
+    expect(await pushed.ended).toBe(0);
+    const lines = remaining(pushed.text());
+    const at = lines.findIndex((line) => line.includes('Warning:'));
+    expect(lines[at - 1]).toMatch(/^✔ Verified|^  .*\[\d+ ms\]$/);
+    expect(lines[at]).toMatch(/^ {2}› Warning: /);
+    expect(lines[at + 1]).toMatch(/^ {4}\S/);
+    expect(lines.filter((line) => line.includes('Warning:'))).toHaveLength(1);
+  });
+
   test('no line is longer than a narrow terminal is wide', async () => {
     const screen = onTerminal(['bundle:push'], await environment(), 40);
     expect(await screen.ended).toBe(0);

@@ -9,6 +9,11 @@ test.each([
     wrapSentence('  Check that the credentials are complete.', 22, '    '),
     ['  Check that the', '    credentials are', '    complete.'],
   ],
+  [
+    'keeps the indentation of a line that has more',
+    wrapSentence('    project  shop of all that we have', 22, '  '),
+    ['    project  shop of', '    all that we have'],
+  ],
   ['leaves what fits', wrapSentence('short', 20), ['short']],
   ['leaves all without a terminal', wrapSentence('no terminal, no width', Infinity), ['no terminal, no width']],
   ['keeps its own lines', wrapSentence('one two\nthree', 5), ['one', 'two', 'three']],
