@@ -43,7 +43,7 @@ export default class Open extends BaseCommand<typeof Open> {
 function pageUrl(url: string, path: string): string {
   if (path === '') return url;
   const page = new URL(url);
-  const [, pathname = '', rest = ''] = /^([^?#]*)(.*)$/s.exec(path) ?? [];
+  const [, pathname = '', rest = ''] = /^([^?#]*)(.*)/s.exec(path) ?? [];
   page.pathname = `${page.pathname.replace(/\/$/, '')}/${pathname.replace(/^\//, '')}`;
   return new URL(rest, page).href;
 }

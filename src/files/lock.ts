@@ -59,7 +59,7 @@ async function findOther(path: string, own: string): Promise<string | undefined>
   const start = basename(prefixOf(path));
   const names = (await readdir(folder)).filter((name) => name.startsWith(start) && name !== basename(own));
   for (const name of names) {
-    const [, pid, space] = /(\d+)-([0-9a-f]{8})-\w{6}$/.exec(name) ?? [];
+    const [, pid, space] = /(\d{1,10})-([0-9a-f]{8})-\w{6}$/.exec(name) ?? [];
     if (pid === undefined) continue;
     if (!hasDied(Number(pid), space) && (space === ownPidSpace() || (await isFresh(join(folder, name), own))))
       return join(folder, name);

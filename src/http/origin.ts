@@ -9,7 +9,7 @@ import {createError} from '../errors/index.js';
 export function normalizeOrigin(option: string, value: string): string {
   const url = parseServiceUrl(option, value);
   if (url.search !== '' || url.hash !== '') throw invalid(option, 'has a query or a fragment');
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '');
 }
 
 /**
@@ -47,8 +47,8 @@ export function isLoopback(hostname: string): boolean {
 export function shownAddress(address: string): string {
   const url = parseAddress(address);
   if (url !== undefined && url.username === '' && url.password === '')
-    return `${`${url.origin}${url.pathname}`.replace(/\/+$/, '')}${url.search}${url.hash}`;
-  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1***@').replace(/[?#].*$/s, '?***');
+    return `${`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '')}${url.search}${url.hash}`;
+  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1***@').replace(/[?#].*/s, '?***');
 }
 
 function parseAddress(text: string): URL | undefined {

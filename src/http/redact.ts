@@ -90,11 +90,14 @@ export function isSecretName(name: string): boolean {
 
 const secretVariable =
   /TOKEN|SECRET|PASSWO?R?D|PASSPHRASE|CREDENTIAL|CONNECTION_?STRING|(?:API|ACCESS|PRIVATE)_?KEY|(?:^|_)(?:KEY|AUTH|PASS|PWD|JWT|COOKIE|PAT)$/i;
-const urlWithPassword = /:\/\/[^/?#\s]*:[^\s]*@/;
+/** Whether a word is a URL with a password. */
+function hasPassword(word: string): boolean {
+  return /:\/\/[^/?#:]*:/.test(word.slice(0, word.lastIndexOf('@') + 1));
+}
 
 /** Whether an environment variable is likely to have a secret, by its name or as a URL with a password. */
 export function looksSecret([name, value = '']: readonly [string, string | undefined]): boolean {
-  return (secretVariable.test(name) && !/^(?:OLD)?PWD$/.test(name)) || urlWithPassword.test(value);
+  return (secretVariable.test(name) && !/^(?:OLD)?PWD$/.test(name)) || value.split(/\s/).some(hasPassword);
 }
 
 /** Whether the value of a header is masked: of any but those that say what a client is and wants. */

@@ -83,7 +83,7 @@ export function admitVisitor({context: {protect}, request}: Call): string {
 }
 
 export function basicCredentials(value: string): readonly [user: string, password: string] {
-  const [, user = '', password = ''] = /^([^:]*):?(.*)$/s.exec(Buffer.from(value, 'base64').toString('utf8')) ?? [];
+  const [, user = '', password = ''] = /^([^:]*):?(.*)/s.exec(Buffer.from(value, 'base64').toString('utf8')) ?? [];
   return [user, password];
 }
 

@@ -153,7 +153,13 @@ function unknownBundle(targetSlug: string): Error {
 
 function messagePattern(match: string | undefined): (message?: string) => boolean {
   if (match === undefined) return () => true;
-  const escaped = match.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
-  const pattern = new RegExp(`^${escaped.replaceAll(String.raw`\*`, '.*').replaceAll(String.raw`\?`, '.')}$`, 'su');
+  const texts = match
+    .split('*')
+    .map((text) => text.replaceAll(/[\\^$.+()[\]{}|]/g, String.raw`\$&`).replaceAll('?', '.'));
+  const [first = '', ...others] = texts;
+  const last = others.pop();
+  // Each text is looked for once, after the one before: somebody else's message could be long.
+  const between = others.map((text, index) => `(?=(.*?${text}))\\${String(index + 1)}`).join('');
+  const pattern = new RegExp(`^${first}${between}${last === undefined ? '' : `.*${last}`}$`, 'su');
   return (message = '') => pattern.test(message);
 }

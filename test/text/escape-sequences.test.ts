@@ -11,6 +11,7 @@ test.each([
   // A string without an end hides nothing.
   ['\u001b]0;what follows\nis there', '0;what follows\nis there'],
   ['plain [31m text', 'plain [31m text'],
+  ['\u0090\u0090x\u009c\u009d2;a\u0090b\u0007c', '\u0090\u009d2;ac'],
 ])('escape sequences of %j are left out', (text, expected) => {
   expect(withoutEscapeSequences(text)).toBe(expected);
 });

@@ -64,14 +64,14 @@ export const targetMembers = {
 } satisfies Partial<HostBackend<LegacyBackendOptions>>;
 
 /** The entries of a message: a JSON array of `{message}`. Anything else is one entry, and nothing is none. */
-function entriesOf(text: string): readonly LogEntry[] {
-  if (text.trim() === '') return [];
-  const rows = tryJson(text);
-  if (!Array.isArray(rows)) return [entryOf(text)];
-  return rows.map((row: unknown) => {
+function* entriesOf(text: string): Generator<LogEntry, void, undefined> {
+  if (text.trim() === '') return;
+  const json = tryJson(text);
+  const rows: readonly unknown[] = Array.isArray(json) ? json : [text];
+  for (const row of rows) {
     const message = isRecord(row) ? (row['message'] ?? row) : row;
-    return entryOf(typeof message === 'string' ? message : JSON.stringify(message));
-  });
+    yield entryOf(typeof message === 'string' ? message : JSON.stringify(message));
+  }
 }
 
 const levels = 'TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL';

@@ -17,7 +17,7 @@ const listed = 5;
 /** Maximum number of paths in the details of an error. */
 const mostPaths = 100;
 const script = /\.[cm]?js(?:\.map)?$/;
-const packageScript = /(?:^|\/)node_modules\/.*\.(?:[cm]?js|node)$/;
+const packageScript = /^(?=.*\.(?:[cm]?js|node)$)(?:.*\/)?node_modules\//;
 /** The dot before a name. */
 const dotName = /(?<=^|\/)\./;
 /** What is in there is meant for clients: RFC 8615, and the folders of frameworks. */

@@ -21,14 +21,14 @@ const templates = 'example|sample|template|dist|defaults?';
 
 const sensitiveNames: readonly SensitiveName[] = [
   {
-    path: new RegExp(`(?:^|/)(?:\\.env|\\.dev\\.vars)(?!.*\\.(?:${templates})$)[^/]*$`, 'i'),
+    path: new RegExp(`(?:^|/)(?:\\.env|\\.dev\\.vars)(?![^/]*\\.(?:${templates})$)[^/]*$`, 'i'),
     holds: "an application's settings",
   },
   {path: new RegExp(`(?:^|/)(?!(?:${templates})\\.)[^/]+\\.env$`, 'i'), holds: "an application's settings"},
   {path: /(?:^|\/)\.(?:npmrc|pypirc|git-credentials|gem\/credentials|vault-token)$/i, holds: 'access tokens'},
   {path: /(?:^|\/)(?:[._]netrc|\.pgpass|\.my\.cnf|\.htpasswd)$/i, holds: 'passwords of servers'},
   {path: /(?:^|\/)\.(?:aws\/credentials|boto|s3cfg)$/i, holds: 'keys of a cloud account'},
-  {path: /(?:^|\/)\.config\/gcloud\/(?:.*\/)?[^/]*credentials[^/]*$/i, holds: 'keys of a cloud account'},
+  {path: /^(?=.*credentials[^/]*$)(?:.*\/)?\.config\/gcloud\//i, holds: 'keys of a cloud account'},
   {path: /(?:^|\/)\.(?:docker\/config\.json|dockercfg)$/i, holds: 'logins of container registries'},
   {path: /(?:^|\/)(?:\.kube\/config|[^/]*\.?kubeconfig)$/i, holds: 'keys of a cluster'},
   {path: /(?:^|\/)(?:dw\.json|\.mobify(?:--[^/]*)?)$/i, holds: 'keys of the hosting service'},

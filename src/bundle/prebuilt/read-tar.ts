@@ -94,7 +94,7 @@ const blockBytes = 512;
 /** Maximum bytes of the records for all entries. */
 const maxRecords = 64 * 1024;
 /** A record for all entries that names them or states their size. */
-const globalName = /\d+ (?:[\w.]+\.)?(?:path|linkpath|name|size|realsize)=/;
+const globalName = /\d (?:[\w.]+\.)?(?:path|linkpath|name|size|realsize)=/;
 
 /**
  * Passes on the bytes of a tar.

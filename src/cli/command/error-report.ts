@@ -168,7 +168,7 @@ function describeExtra(extra: readonly string[], flags: readonly string[]): Desc
 
 function describeUnknownFlags(unknown: readonly string[], known: readonly string[], command?: string): Description {
   // What follows `=` may be a secret.
-  const names = unknown.map((flag) => flag.replace(/=.*$/s, ''));
+  const names = unknown.map((flag) => flag.replace(/=.*/s, ''));
   const suggestions = names.flatMap((name): readonly Suggestion[] => {
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
       return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];

@@ -49,7 +49,7 @@ async function withVariables(flags: Flags): Promise<Flags> {
 }
 
 function firstClause(summary = ''): string {
-  return summary.replace(/(?:;|,|:? \(|: |\. ).*$/s, '').replace(/\.$/, '');
+  return summary.replace(/(?:;|,|:? \(|: |\. ).*/s, '').replace(/\.$/, '');
 }
 
 const groupTitles = ['SHIP', 'TARGETS', 'BUNDLES', 'PROJECT', 'ADVANCED'] as const;

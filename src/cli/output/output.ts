@@ -15,7 +15,7 @@ import {
   unbroken,
   wrapSentence,
 } from './terminal.js';
-import {asSentence} from '../../text/sentence.js';
+import {asSentence, oneLine} from '../../text/sentence.js';
 import {systemCode} from '../../errors/system-failure.js';
 import {shellLine} from '../../text/suggest.js';
 import {
@@ -202,7 +202,7 @@ export class Output implements Logger {
    * has them, too.
    */
   warn(message: string, suggestions: readonly Suggestion[] = []): void {
-    const text = oneLineOf(this.clean([message, ...this.texts(suggestions).map(asSentence)].join(' ')));
+    const text = oneLine(this.clean([message, ...this.texts(suggestions).map(asSentence)].join(' ')));
     if (this.#warnings.has(text)) return;
     this.#warnings.add(text);
     this.#onWarning?.(text);
@@ -224,10 +224,10 @@ export class Output implements Logger {
   }
 
   /** Writes the JSON document once, with `--json` only. `oneLine`: for line-based readers. */
-  document(document: JsonDocument, {oneLine = false}: {readonly oneLine?: boolean} = {}): void {
+  document(document: JsonDocument, {oneLine: isLine = false}: {readonly oneLine?: boolean} = {}): void {
     if (!this.json || this.#documentWritten) return;
     this.#documentWritten = true;
-    this.#writeStdout(`${this.#json(this.complete(document), oneLine || this.#hasLines ? 0 : 2)}\n`);
+    this.#writeStdout(`${this.#json(this.complete(document), isLine || this.#hasLines ? 0 : 2)}\n`);
   }
 
   /** With `--json`, one of any number of documents, each on a line. That of an error is one, too. */
@@ -243,7 +243,7 @@ export class Output implements Logger {
   complete(document: JsonDocument): JsonDocument {
     const {warnings: own}: {readonly warnings?: unknown} = document;
     const listed: readonly unknown[] = Array.isArray(own) ? own : [];
-    const all = new Set([...listed.map((item) => oneLineOf(this.clean(String(item)))), ...this.#warnings]);
+    const all = new Set([...listed.map((item) => oneLine(this.clean(String(item)))), ...this.#warnings]);
     return {schemaVersion: 1, ...document, ...(all.size > 0 && {warnings: [...all]})};
   }
 
@@ -317,8 +317,4 @@ export class Output implements Logger {
 
 export function stdoutError(error: Error): Error {
   return createError('ERR_OUTPUT', asSentence(`stdout cannot be written: ${error.message}`), {cause: error});
-}
-
-function oneLineOf(text: string): string {
-  return text.replaceAll(/\s*[\n\t]\s*/g, ' ').trim();
 }

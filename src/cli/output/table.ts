@@ -2,6 +2,7 @@ import stringWidth from 'fast-string-width';
 import {wrapAnsi} from 'fast-wrap-ansi';
 import {createError} from '../../errors/index.js';
 import type {Output} from './output.js';
+import {longestWrapped} from './terminal.js';
 
 export interface Column<Row> {
   /** Its name in `--columns`, which is that of the key with `--json`. As words in capitals, its heading. */
@@ -74,7 +75,8 @@ function cellsOf<Row>({name, value, time, flexible}: Column<Row>, rows: readonly
   const texts = rows.map((row) => {
     const text = String(value(row) ?? '');
     const shown = time && text !== '' && Number.isFinite(output.width) ? describeAge(text) : text;
-    return output.clean(shown).replaceAll(/\s+/g, ' ').trim() || empty;
+    const line = output.clean(shown).replaceAll(/\s+/g, ' ').trim() || empty;
+    return line.length > longestWrapped ? `${line.slice(0, longestWrapped)}…` : line;
   });
   // Not Math.max(...): there may be more rows than a call can have arguments.
   const width = texts.reduce((most, text) => Math.max(most, stringWidth(text)), heading.length);

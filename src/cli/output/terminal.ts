@@ -73,7 +73,7 @@ export function annotation(kind: 'error' | 'warning', message: string): string {
  * of a line and, historically, `##[name]` anywhere.
  */
 export function withoutCommands(text: string): string {
-  return withoutOldCommands(text).replaceAll(/^(\s*):(?=:)/gm, '$1: ');
+  return withoutOldCommands(text).replaceAll(/^([^\S\n\r\u2028\u2029]*):(?=:)/gm, '$1: ');
 }
 
 /** The same for JSON without changing its meaning: none of its lines can start with a colon. */
@@ -98,6 +98,9 @@ export function unbroken(line: string): string {
   return line.replaceAll(' ', glue);
 }
 
+/** The terminal itself breaks what is longer: the library takes more than twice as long for twice as much. */
+export const longestWrapped = 5000;
+
 /**
  * Wraps a sentence for a terminal between words, but not within a command. What is wider than the terminal stays whole
  * on a line of its own, which the terminal breaks, so that it can be copied.
@@ -106,7 +109,7 @@ export function unbroken(line: string): string {
  */
 export function wrapSentence(text: string, width: number, indent = ''): readonly string[] {
   const lines = text.split('\n').flatMap((line) => {
-    if (!Number.isFinite(width)) return line;
+    if (!Number.isFinite(width) || line.length > longestWrapped) return line;
     // Warnings, and what the services advise, are plain text.
     const glued = line.replaceAll(/\bmycli (?=\w)/g, `mycli${glue}`);
     const [lead = ''] = /^ */.exec(line) ?? [];

@@ -20,7 +20,7 @@ const fileName = /\.(?:json|ya?ml|[cm]?js|tar|t?gz|pem|crt|toml|txt)$/i;
 
 function urlIn(text: string, option: string): string | undefined {
   // Without the characters that URL parsers ignore.
-  const plain = text.replaceAll(/[\t\n\r]|^[\p{Cc} ]+|[\p{Cc} ]+$/gu, '');
+  const plain = text.replaceAll(/[\t\n\r]|^[\p{Cc} ]+|(?<![\p{Cc} ])[\p{Cc} ]+$/gu, '');
   const isUrl = /^https?:/i.test(plain);
   const isRelative = /^[\\/]{2}/.test(plain);
   const whole = isUrl ? plain : `https:${isRelative ? '' : '//'}${plain}`;

@@ -93,7 +93,7 @@ async function samePages<Name extends Lister>(
   }
   for (const {createdAt} of items as readonly {readonly createdAt?: string}[]) {
     if (createdAt === undefined) continue;
-    const isZoned = /T.*(?:Z|[+-]\d{2}:?\d{2})$/.test(createdAt);
+    const isZoned = /^[^T]*T.*(?:Z|[+-]\d{2}:?\d{2})$/.test(createdAt);
     // Clocks differ by minutes at most, and time zones by more.
     const isNow = Math.abs(Date.parse(createdAt) - Date.now()) < 600_000;
     const expected = 'Expected createdAt to be just now, like 2026-01-31T12:00:00Z.';

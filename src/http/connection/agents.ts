@@ -74,7 +74,7 @@ function throughProxy(proxy: URL, agents: {readonly http: http.Agent; readonly h
     const request = clientFor(proxy).request({
       ...options,
       ...addressOf(proxy),
-      path: href.replace(/#.*$/s, ''),
+      path: href.replace(/#.*/s, ''),
       agent: proxy.protocol === 'https:' ? agents.https : agents.http,
     });
     for (const [name, value] of Object.entries({host, ...authorizationOf(proxy)})) request.setHeader(name, value);

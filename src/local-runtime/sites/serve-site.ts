@@ -184,7 +184,7 @@ async function sendSiteFile(call: SiteCall, name: string, status?: number): Prom
 const hashedNames = [
   /(?:^|[-._])(?=\d*[a-f])(?=[a-f]*\d)[\da-f]{8,64}(?:\.[a-z]\w*)+$/,
   /[-.](?=[A-Z2-7]*[2-7][A-Z])[A-Z2-7]{8}(?:\.[a-z]\w*)+$/,
-  /[-.](?=[\w-]*\d[A-Za-z])(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{8}(?:\.[a-z]\w*)+$/,
+  /[-.](?=[\w-]{0,6}\d[A-Za-z])(?=[\w-]{0,7}[a-z])(?=[\w-]{0,7}[A-Z])[\w-]{8}(?:\.[a-z]\w*)+$/,
 ];
 
 /** Folders in which frameworks put nothing but files that never change: those of SvelteKit and Next.js. */

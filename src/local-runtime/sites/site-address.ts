@@ -33,7 +33,8 @@ export function sitePath({projectSlug, targetSlug}: SiteName): string {
 
 /** The target whose own origin a Host header names. */
 export function siteOfHost(host: string | undefined): SiteName | undefined {
-  const [, targetSlug = '', projectSlug = ''] =
-    /^(.+?)--(.+)\.localhost(?::\d+)?$/.exec(host?.toLowerCase() ?? '') ?? [];
-  return targetSlug === '' ? undefined : {projectSlug, targetSlug};
+  const [, name = ''] = /^(.+)\.localhost(?::\d+)?$/.exec(host?.toLowerCase() ?? '') ?? [];
+  const end = name.indexOf('--', 1);
+  const projectSlug = name.slice(end + 2);
+  return end === -1 || projectSlug === '' ? undefined : {projectSlug, targetSlug: name.slice(0, end)};
 }

@@ -81,7 +81,7 @@ export class Targets {
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, '-')
       .slice(0, 12)
-      .replaceAll(/^-+|-+$/g, '');
+      .replaceAll(/^-|-$/g, '');
     return `${word || 'target'}-${randomBytes(3).toString('hex')}`;
   }
 

@@ -17,7 +17,7 @@ import {pause} from './poll.js';
 import type {AcceptedDeployment, Release} from './release.js';
 
 export function shownPlace({url}: CheckOptions): string {
-  return url.replace(/[?#].*$/s, '');
+  return url.replace(/[?#].*/s, '');
 }
 
 /** Checks what was deployed: each check in turn, until one does not pass. */
@@ -128,7 +128,7 @@ function checkedUrl(place: string, targetUrl: string | undefined): URL | undefin
   if (!isPath(place)) return new URL(place);
   if (targetUrl === undefined) return undefined;
   const {origin, pathname} = new URL(targetUrl);
-  return new URL(`${origin}${pathname.replace(/\/+$/, '')}${place}`);
+  return new URL(`${origin}${pathname.replace(/(?<!\/)\/+$/, '')}${place}`);
 }
 
 /** The error for a deployment that finished and did not pass a check. */

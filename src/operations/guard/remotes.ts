@@ -7,7 +7,7 @@ function parseRemote(text: string): URL | undefined {
   if (/^[a-z0-9][a-z0-9+.-]*::/i.test(remote)) return undefined;
   // A drive letter of Windows is no host.
   const [, host, path] = /^(?:[^/\s]*@)?([^/:@\s]{2,}):(?!\/\/)(.+)$/.exec(remote) ?? [];
-  const isBare = /^[^./:@\s][^/:@\s]*\.[^/:@\s]+\/[^?#]/.test(remote);
+  const isBare = /^[^./:@\s]+\.[^/:@\s]+\/[^?#]/.test(remote);
   const address = host === undefined ? `${isBare ? 'https://' : ''}${remote}` : `ssh://${host}/${path ?? ''}`;
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
@@ -17,7 +17,7 @@ function parseRemote(text: string): URL | undefined {
 /** The host in lower case, with a port unless it is the scheme's own, and the path without slashes around it. */
 function placeOf({protocol, host, pathname}: URL): string {
   const path = pathname
-    .replaceAll(/^\/+|\/+$/g, '')
+    .replaceAll(/^\/+|(?<!\/)\/+$/g, '')
     .replace(/\.git$/i, '')
     // Mirrors have credentials of another URL in their path.
     .replaceAll(/(:\/{1,2})[^/]*@/g, '$1');

@@ -75,7 +75,7 @@ function digestOf(branch: string): string {
 
 /** A text that fits with `ending` after it. */
 function cut(text: string, ending: string): string {
-  return text.slice(0, longest - ending.length).replace(/[\s-]+$/, '') + ending;
+  return text.slice(0, longest - ending.length).replace(/(?<![\s-])[\s-]+$/, '') + ending;
 }
 
 /** The name of the target of a branch. It tells branches apart whose slugs are the same. */

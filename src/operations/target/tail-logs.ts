@@ -1,3 +1,4 @@
+import {setImmediate} from 'node:timers/promises';
 import {callBackend} from '../../backends/call.js';
 import type {LogEntry} from '../../backends/contract.js';
 import {backendMembers} from '../../backends/members.js';
@@ -68,10 +69,12 @@ async function* entriesOf(open: OpenBackend, targetSlug: string): AsyncGenerator
   const {doing} = backendMembers.tailLogs;
   const entries = (await invoke(open, 'tailLogs', {targetSlug}))[Symbol.asyncIterator]();
   try {
-    for (;;) {
+    for (let read = 1; ; read += 1) {
       const next = await callBackend(backend, doing, signal, () => entries.next(), secrets);
       if (next.done === true) return;
       yield cleaned(next.value);
+      // Signals are heard although a message has millions of entries.
+      if (read % 1000 === 0) await setImmediate();
     }
   } finally {
     await entries.return?.(undefined);

@@ -1,5 +1,6 @@
 import {once} from 'node:events';
 import {writeFile} from 'node:fs/promises';
+import {createServer} from 'node:http';
 import https from 'node:https';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
@@ -97,4 +98,20 @@ test('logs send the token of a login to no address that only a configuration fil
   const named = await bench.mycli(['logs', '--target', 'staging', '--logs-origin', evil.origin, '--json'], env);
   expect(JSON.parse(named.stdout)).not.toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
   expect((await bench.mycli(['bundle:list'], env)).code).toBe(0);
+});
+
+test('logs end on a signal in the middle of a message with millions of entries', async () => {
+  const server = createServer((_, response) => response.end('{"token": "canary-token"}'));
+  new WebSocketServer({server}).on('connection', (socket) => {
+    socket.send(JSON.stringify([{message: 'match first'}]));
+    socket.send(`[${'0,'.repeat(3_000_000)}"match last"]`);
+  });
+  const {origin} = await startOn(server, 'http');
+  const env = {MYCLI_RUNTIME_ORIGIN: origin, MYCLI_API_KEY: 'canary-key', MYCLI_LOGS_ORIGIN: origin};
+  const args = ['logs', '--project', 'shop', '--target', 'staging', '--grep', 'match'];
+  const {child, ended} = start(binary, args, {cwd: await makeFolder(), env});
+  if (child.stdout === null) throw new Error('no stdout');
+  await once(createInterface({input: child.stdout}), 'line');
+  child.kill('SIGINT');
+  expect(await ended).toMatchObject({code: 0, stdout: 'match first\n'});
 });
