@@ -135,9 +135,10 @@ export function stepCounter(
   const matcher = any(pattern.alternatives);
   return (text) => {
     characters = Array.from(text);
+    const last = flags.includes('y') ? 0 : characters.length;
     steps = 0;
     try {
-      for (let at = 0; at <= characters.length; at += 1) if (matcher(at, () => true)) break;
+      for (let at = 0; at <= last; at += 1) if (matcher(at, () => true)) break;
     } catch (error) {
       if (error !== tooMany) throw error;
       return Number.POSITIVE_INFINITY;
