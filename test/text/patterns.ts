@@ -157,7 +157,7 @@ export function growingTexts({source}: Pick<Pattern, 'source'>): readonly ((size
     .replaceAll('\\', '');
   const words = [...new Set(literal.match(/[\w:/.@#%+ -]+/g) ?? [])].filter((word) => word.length < 30);
   const joined = words.flatMap((word) => ['/', 'a', ' '].flatMap((other) => [word + other, other + word]));
-  const parts = new Set([...literal, ...words, ...joined, ' ', 'a', 'A', '0', '\n', '/', '-', '"']);
+  const parts = new Set([...Array.from(literal), ...words, ...joined, ' ', 'a', 'A', '0', '\n', '/', '-', '"']);
   // A match that fails at the end is tried again from each start.
   return ['', ...words.slice(0, 1)].flatMap((start) =>
     [...parts].map((part) => (size: number) => `${start}${part.repeat(Math.ceil(size / part.length))}\u2603`),
