@@ -9,7 +9,6 @@ import {
   readSocket,
   type HttpClientOptions,
 } from '../http/index.js';
-import {resolveRateLimitPolicy} from '../http/rate-limit/index.js';
 import type {FailedAttempt, StreamingClient} from '../http/types.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {asSentence} from '../text/sentence.js';
@@ -39,14 +38,6 @@ const cleanupGraceMs = 5000;
 /** Loads what `createBackendContext` needs, ahead of time. If that fails, `createBackendContext` reports it. */
 export function preloadBackendContext(): void {
   loadHttpClient().catch(() => undefined);
-}
-
-/**
- * Verifies what `createBackendContext`, which a run calls late, would be the first to refuse.
- * @throws TypeError naming the field that has a wrong value.
- */
-export function verifyRateLimit(rateLimit: BackendContextOptions['rateLimit']): void {
-  resolveRateLimitPolicy(rateLimit);
 }
 
 export async function createBackendContext(options: BackendContextOptions): Promise<HostContext> {

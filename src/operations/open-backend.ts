@@ -2,9 +2,9 @@ import {resolve} from 'node:path';
 import type {HostBackend} from '../backends/built-in.js';
 import type {ContextChanges, HostContext} from '../backends/call.js';
 import {backendLocation, optionsOf, secretsOf} from '../backends/configuration.js';
-import {createBackendContext, verifyRateLimit, type BackendContextOptions} from '../backends/context.js';
+import {createBackendContext, type BackendContextOptions} from '../backends/context.js';
 import type {RuntimeBackend} from '../backends/names.js';
-import {optionProblems, problemsOf, rejectProblems} from '../settings/definitions.js';
+import {problemsOf, rejectProblems} from '../settings/definitions.js';
 import {requestSeconds} from '../settings/schemas.js';
 import {placeFlags} from '../text/suggest.js';
 import type {Host, RunHost} from './host.js';
@@ -47,10 +47,7 @@ export interface OpenBackend {
   readonly with: (changes: ContextChanges) => OpenBackend;
 }
 
-/**
- * Opens a backend for the calls of a run: validates its options.
- * @throws TypeError naming the field of `rateLimit` that has a wrong value.
- */
+/** Opens a backend for the calls of a run: validates its options. */
 export async function openBackend(
   backend: HostBackend,
   options: OpenOptions,
@@ -59,8 +56,6 @@ export async function openBackend(
 ): Promise<OpenBackend> {
   const {env, logger, userAgent, onCleanup} = host;
   const {projectSlug, targetSlug, wait, rateLimit, pollInterval, timeout} = options;
-  rejectProblems(optionProblems(options, ['pollInterval', 'timeout', 'uploadRetries']));
-  verifyRateLimit(rateLimit);
   const configDirectory = configDirectoryOf(options, host);
   const secrets = [...(host.secrets ?? []), ...secretsOf(backend, options, env)];
   let clockAheadMs = 0;

@@ -41,6 +41,27 @@ export const objectSchema: Schema<Readonly<Record<string, unknown>>> = v.custom<
   'must be an object',
 );
 
+/** ` (did you mean url?)`, if a name is close to a known one. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  return meant === undefined ? '' : ` (did you mean ${meant}?)`;
+}
+
+/** An object of whose fields each is known, and optional. */
+export function knownFields(
+  fields: Readonly<Record<string, v.GenericSchema>>,
+): Schema<Readonly<Record<string, unknown>>> {
+  const known = Object.keys(fields);
+  return v.pipe(
+    objectSchema,
+    sound<Readonly<Record<string, unknown>>>((given) => {
+      const key = Object.keys(given).find((name) => !known.includes(name));
+      return key && `has an unknown key: ${key}${didYouMean(key, known)}`;
+    }),
+    v.partial(v.object(fields)),
+  );
+}
+
 export const jsonObjectSchema: Schema<Readonly<Record<string, unknown>>> = v.pipe(
   objectSchema,
   sound<Readonly<Record<string, unknown>>>(jsonProblem),
@@ -211,14 +232,7 @@ export const checkFields: {readonly [K in keyof CheckOptions]-?: Schema<NonNulla
 };
 
 export const checkSchema: Schema<CheckOptions> = v.pipe(
-  objectSchema,
-  sound((check) => {
-    const known = Object.keys(checkFields);
-    const key = Object.keys(check).find((name) => !known.includes(name));
-    if (key === undefined) return undefined;
-    const meant = nearest(key, known);
-    return `has an unknown key: ${key}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
-  }),
+  knownFields(checkFields),
   v.object({...v.partial(v.object(checkFields)).entries, url: checkFields.url}),
 );
 

@@ -62,7 +62,7 @@ async function project(files: Readonly<Record<string, string>> = smallBuild) {
   return {cwd: made.directory, buildDirectory: 'build', output: 'bundle.tar.gz'};
 }
 
-const legacy = {preference: 'legacy', projectSlug: 'shop', env: {}} as const;
+const legacy = {preference: 'legacy', projectSlug: 'shop'} as const;
 const service = {
   origin: 'https://runtime.example',
   legacyAuth: {getAuthorizationHeader: async () => 'Bearer x'},

@@ -46,6 +46,17 @@ describe('API keys and ready-made tokens', () => {
   });
 
   test.each([
+    ['token', () => new BearerTokenStrategy({token: 'canary'} as never)],
+    ['API key', () => new ApiKeyStrategy({apiKey: undefined} as never)],
+    ['API key', () => new ApiKeyStrategy({apiKey: 5, user: 'me'} as never)],
+    ['client ID', () => new OAuthClientCredentialsStrategy({tokenUrl: 'https://tokens.example'} as never)],
+  ])('a %s that is no string is refused', (what, make) => {
+    expect(make).toThrow(
+      expect.objectContaining({code: 'ERR_OPTION_INVALID', message: `The ${what} must be a string.`}),
+    );
+  });
+
+  test.each([
     ['a:b', /colon/],
     ['a\n', /control character/],
   ])('a user name cannot be %j', (user, message) => {

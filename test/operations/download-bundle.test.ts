@@ -44,7 +44,7 @@ describe('a download', () => {
       files: 4,
       resumedFrom: 0,
     });
-    expect(progress.at(-1)).toEqual({phase: 'download', transferred: bytes.length, total: bytes.length});
+    expect(progress.at(-1)).toMatchObject({phase: 'download', transferred: bytes.length, total: bytes.length});
     expect(await filesIn(service)).toEqual(['build', 'bundle-1.tar.gz']);
   });
 

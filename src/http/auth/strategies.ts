@@ -28,12 +28,19 @@ export class ApiKeyStrategy implements AuthStrategy {
   }
 }
 
+/** Callers without types pass anything, and a pattern takes `[object Object]` for a text. */
+function verifyString(what: string, value: unknown): void {
+  if (typeof value !== 'string') throw createError('ERR_OPTION_INVALID', `The ${what} must be a string.`);
+}
+
 /** The value of a header for HTTP Basic. Errors name user and password by these terms, and never repeat them. */
 function basic(
   [userTerm, user]: readonly [string, string],
   [passwordTerm, password]: readonly [string, string],
   encode = (text: string) => text,
 ): string {
+  verifyString(userTerm, user);
+  verifyString(passwordTerm, password);
   if (/\p{Cc}/u.test(user)) throw createError('ERR_OPTION_INVALID', `A ${userTerm} cannot contain control characters.`);
   if (password === '') throw createError('ERR_OPTION_INVALID', `The ${passwordTerm} is empty.`);
   if (encode(user).includes(':')) throw createError('ERR_OPTION_INVALID', `A ${userTerm} cannot contain a colon.`);
@@ -56,6 +63,7 @@ export class BearerTokenStrategy implements AuthStrategy {
 
 /** The value of a header for a bearer token. The error names `what`, and never repeats the value. */
 function bearer(what: string, token: string): string {
+  verifyString(what, token);
   if (headerToken.test(token)) return `Bearer ${token}`;
   throw createError(
     'ERR_OPTION_INVALID',

@@ -38,19 +38,6 @@ test('a prebuilt archive that serves files with secrets is refused before anythi
   });
 });
 
-test('a push with a wrong rateLimit is refused before anything is built', async () => {
-  const {project, connection} = await startService();
-  const options = {
-    ...connection,
-    preference: 'legacy',
-    buildDirectory: 'missing',
-    rateLimit: {maxRetries: -1},
-  } as const;
-  await expect(pushRuntimeBundle(options, project.host)).rejects.toThrow(
-    new TypeError('rateLimit.maxRetries must be a non-negative integer, not -1.'),
-  );
-});
-
 describe.each(variants)('a push to $name', ({preference, v2, format}) => {
   test('of a static site serves every file of it, and its archive can be pushed again', async () => {
     const {runtime, project, connection} = await startService();
