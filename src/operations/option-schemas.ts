@@ -87,7 +87,7 @@ const guards: OptionSchemas<GuardOptions> = {guard, confirmTarget: callback, ...
 const content: OptionSchemas<BundleContentOptions> = {
   ...contentSchema.entries,
   ...settings('buildDirectory', 'projectDirectory', 'message', 'recordCommit', 'static', 'rootDir', 'configPath'),
-  ...settings('matchMode', 'ignore', 'allowSensitiveFiles', 'compressionLevel'),
+  ...settings('matchMode', 'ignore', 'allowSensitiveFiles', 'allowSourceMaps', 'compressionLevel'),
 };
 
 /** A deployment, without what only some of them have. */
