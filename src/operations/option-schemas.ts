@@ -65,7 +65,7 @@ const guard = knownFields(
 const common: OptionSchemas<CommonOptions> = {
   ...{signal: v.instance(AbortSignal, 'must be an AbortSignal'), cwd: text, rateLimit: knownFields(rateLimitFields)},
   ...{onProgress: callback, onEvent: callback, onRetry: callback},
-  ...settings('requestTimeout', 'connectTimeout', 'idleTimeout'),
+  ...settings('requestTimeout', 'connectTimeout', 'idleTimeout', 'uploadRetries'),
 };
 
 const connection: OptionSchemas<ConnectionOptions> = {
