@@ -1,6 +1,6 @@
 import {join, relative, resolve} from 'node:path';
 import {createError} from '../errors/index.js';
-import {unmatchedWarnings, unwantedFiles, withStrictAdvice} from './files/build-warnings.js';
+import {unmatchedWarnings, unwantedFiles, wideEntries, withStrictAdvice} from './files/build-warnings.js';
 import {checkBundleOptions, type BundlePlanOptions} from './config/check-options.js';
 import {verifyBuildDirectory} from './files/build-output.js';
 import {misplacedRules, readIgnoreRules} from './files/ignore-rules.js';
@@ -123,6 +123,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...scriptWarnings,
       ...unneededWarnings,
       ...unwantedFiles(files),
+      ...wideEntries(files, buildDirectory),
       ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories, paths)),
       ...strayFiles(files, settings),
       ...patternWarnings(v2?.matchMode, {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')}, paths),

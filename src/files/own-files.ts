@@ -41,14 +41,23 @@ export function mayBeOwn(path: string): boolean {
 }
 
 /** The first bytes of a regular file as text; empty for anything else. */
-export function readHead(path: string): string {
+export function readHead(path: string, encoding: 'utf8' | 'latin1' = 'utf8'): string {
   const descriptor = openSync(path, 'r');
   try {
     if (!fstatSync(descriptor).isFile()) return '';
     const head = Buffer.alloc(headBytes);
-    return head.toString('utf8', 0, readSync(descriptor, head));
+    return head.toString(encoding, 0, readSync(descriptor, head));
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** Whether a file begins with certain bytes. One that can't be read does not, which is reported when it is packed. */
+export function begins(path: string, bytes: RegExp): boolean {
+  try {
+    return bytes.test(readHead(path, 'latin1'));
+  } catch {
+    return false;
   }
 }
 

@@ -1,4 +1,5 @@
 import {distance} from 'fastest-levenshtein';
+import {onWindows} from './platform.js';
 
 /** A mycli command line to paste, quoted for the shell where necessary. */
 export function commandLine(...args: readonly (string | number)[]): string {
@@ -32,7 +33,24 @@ export function shellLine(...args: readonly string[]): string {
 }
 
 function quoted(arg: string): string {
+  if (onWindows) return /^[\w+=:./\\-]+$/.test(arg) ? arg : quotedOnWindows(arg);
   return /^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/**
+ * A word that PowerShell and cmd both read as one and in which neither runs anything. What PowerShell would replace has
+ * its backtick, which cmd leaves in the word; programs read backslashes before a quotation mark as twice as many.
+ */
+function quotedOnWindows(arg: string): string {
+  const doubled = arg.replace(/(\\+)(?="|$)/g, '$1$1').replaceAll('"', '""');
+  return `"${doubled.replace(/[$`\u201c-\u201e]/g, '`$&').replace(/\r?\n|\r/g, '`n')}"`;
+}
+
+/** The commands that set variables in the shell: on Windows those of PowerShell, followed by those of cmd. */
+export function variableCommands(variables: readonly (readonly [name: string, value: string])[]): readonly string[] {
+  if (!onWindows) return variables.map(([name, value]) => `export ${name}=${quoted(value)}`);
+  const inPowerShell = variables.map(([name, value]) => `$env:${name} = ${quotedOnWindows(value)}`);
+  return [...inPowerShell, '', 'With cmd instead:', '', ...variables.map((pair) => shellLine('set', pair.join('=')))];
 }
 
 /** The candidate that `name` was probably meant to be, if any is close. */

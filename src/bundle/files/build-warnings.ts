@@ -1,6 +1,7 @@
 import {nearest} from '../../text/suggest.js';
 import type {BundleFile, BundleContent} from '../types.js';
-import {showPath} from '../../text/entry-names.js';
+import {showPath, sourceOf} from '../../text/entry-names.js';
+import {begins} from '../../files/own-files.js';
 import {markFiles, noMarks, type PatternLists} from './patterns.js';
 
 /** The cache folders of frameworks and build tools. */
@@ -49,6 +50,19 @@ export function unwantedFiles(files: readonly BundleFile[]): readonly string[] {
             'wrote, or pass --ignore /node_modules/ to exclude them.',
         ]),
   ];
+}
+
+/** Warnings about entries of a server in UTF-16, as PowerShell 5 writes with `>`. Node cannot run them. */
+export function wideEntries(files: readonly BundleFile[], buildDirectory: string): readonly string[] {
+  const entries = files.filter(({path, ssrOnly, size}) => ssrOnly && size > 1 && /^[^/]+\.[cm]?js$/.test(path));
+  return entries.flatMap(({path}) =>
+    begins(sourceOf(buildDirectory, path), /^(?:\xFF\xFE|\xFE\xFF)/)
+      ? [
+          `${showPath(path)} is in UTF-16, which Node.js can't run. Save it as UTF-8. PowerShell does with Set-Content ` +
+            '-Encoding utf8.',
+        ]
+      : [],
+  );
 }
 
 /** Whether a file is of a package that is installed at the top of the build. */

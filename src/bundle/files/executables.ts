@@ -1,5 +1,5 @@
 import {statfsSync} from 'node:fs';
-import {readHead} from '../../files/own-files.js';
+import {begins} from '../../files/own-files.js';
 import {sourceOf} from '../../text/entry-names.js';
 import {onWindows} from '../../text/platform.js';
 import type {PlannedBundleFile} from '../types.js';
@@ -22,19 +22,13 @@ export function withExecutables<File extends PlannedBundleFile>(
   modes: ReadonlySet<number>,
 ): readonly File[] {
   if (!onWindows && !sayNothing(directory, [...modes])) return files;
-  return files.map((file) => ({...file, executable: file.linkTarget === undefined && isProgram(directory, file)}));
+  return files.map((file) => {
+    const isFile = file.linkTarget === undefined && file.size > 0;
+    return {...file, executable: isFile && begins(sourceOf(directory, file.path), /^(?:#!|\x7FELF)/)};
+  });
 }
 
 function sayNothing(directory: string, modes: readonly number[]): boolean {
   if (!modes.every((mode) => (mode & 0o100) !== 0)) return false;
   return modes.every((mode) => mode === 0o777) || withoutModes.has(statfsSync(directory).type);
-}
-
-function isProgram(directory: string, {path, size}: PlannedBundleFile): boolean {
-  try {
-    return size > 0 && /^(?:#!|\x7FELF)/.test(readHead(sourceOf(directory, path)));
-  } catch {
-    // What can't be read is reported when it is packed.
-    return false;
-  }
 }

@@ -4,6 +4,7 @@ import type {Framework} from '../../frameworks/framework.js';
 import {patternsIn} from '../../frameworks/everything-in.js';
 import {listsOf} from '../../frameworks/server-files.js';
 import {listPaths, showPath} from '../../text/entry-names.js';
+import {onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
 import {defaultEntries, defaultPatterns, defaultSource, type ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile, BundleFormat} from '../types.js';
@@ -199,6 +200,8 @@ export function ssrOnlyFlag(patterns: readonly string[], paths: readonly string[
   const {matches} = compilePatterns(all);
   if (patterns.length === 0 || !paths.every(matches)) return undefined;
   const isPlain = !all.some((pattern) => /[,\s\\[]/.test(pattern));
+  // No form of JSON gets through both PowerShell and cmd.
+  if (onWindows && !isPlain) return shellLine(...all.flatMap((pattern) => ['--ssr-only', pattern]));
   return shellLine('--ssr-only', isPlain ? all.join(',') : JSON.stringify(all));
 }
 

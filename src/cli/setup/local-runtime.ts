@@ -7,7 +7,7 @@ import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {endAtOnce, findProgram, startOf} from '../../files/programs.js';
 import {onWindows} from '../../text/platform.js';
-import {shellLine} from '../../text/suggest.js';
+import {variableCommands} from '../../text/suggest.js';
 import {looksSecret} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
 import type {LocalRuntime} from '../../local-runtime/options.js';
@@ -85,7 +85,7 @@ export function nextSteps(
     '',
     'In another terminal, point mycli at it:',
     '',
-    ...variables.map(([name, of]) => unbroken(`export ${name}=${shellLine(of(runtime))}`)),
+    ...variableCommands(variables.map(([name, of]) => [name, of(runtime)])).map(unbroken),
     '',
     ['Then set up a project (', {run: ['init']}, ' writes its configuration), or push a build/ folder right away:'],
     '',

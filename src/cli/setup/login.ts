@@ -6,6 +6,7 @@ import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
 import {partsOf, type CommandToRun, type Suggestion} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
@@ -191,7 +192,9 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
   };
 }
 
-const enterSecret: Suggestion = ['Enter it in a terminal, or pipe it: ', {run: ['auth:login']}, ' < FILE.'];
+const enterSecret: Suggestion = onWindows
+  ? ['Enter it in a terminal, or pipe it: type FILE | ', {run: ['auth:login']}]
+  : ['Enter it in a terminal, or pipe it: ', {run: ['auth:login']}, ' < FILE.'];
 
 /**
  * A login with what other clients have stored, which is shown.

@@ -1,5 +1,6 @@
 import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
+import {variableCommands} from '../../text/suggest.js';
 import {slugProblems} from '../../settings/definitions.js';
 import {HttpFailure} from '../answer.js';
 import {findBundle, param, type Call, type RuntimeContext} from '../context.js';
@@ -27,9 +28,9 @@ ${page.liveSection('Newest deployments', deploymentTable(call, store.newestDeplo
 function welcome(origin: string): page.Html {
   return html`<p>Nothing has been pushed yet. In another terminal, in the folder of your application:</p>
 <ol>
-<li>Point mycli at this runtime: copy the <code>export</code> lines that <code>mycli runtime:start</code> has printed. They set
+<li>Point mycli at this runtime: copy the lines that <code>mycli runtime:start</code> has printed. They set
 the address, and an API key that this page does not show.
-${page.textBlock('Variables', `export MYCLI_RUNTIME_ORIGIN=${origin}\nexport MYCLI_API_KEY=…`)}</li>
+${page.textBlock('Variables', variableCommands([['MYCLI_RUNTIME_ORIGIN', origin], ['MYCLI_API_KEY', 'KEY']]).join('\n'))}</li>
 <li>Push what is in <code>build/</code>, and deploy it:
 ${page.textBlock('Command', 'mycli bundle:push --project my-shop --target staging --wait')}</li>
 </ol>

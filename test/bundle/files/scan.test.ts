@@ -498,6 +498,15 @@ test('executable files are told by their contents where every file has the same 
   expect(await executables()).toContain('ssr.js');
 });
 
+test('an entry of the server in UTF-16, as PowerShell 5 writes it, is told', async () => {
+  const cwd = await makeFolder(smallBuild);
+  await writeFile(join(cwd, 'build/ssr.js'), Buffer.from('\uFEFFexport default 1;', 'utf16le'));
+  const {warnings} = await plan(cwd);
+  expect(warnings.join()).toContain("ssr.js is in UTF-16, which Node.js can't run. Save it as UTF-8.");
+  await writeFile(join(cwd, 'build/ssr.js'), '\uFEFFexport default 1;');
+  expect((await plan(cwd)).warnings.join()).not.toContain('UTF-16');
+});
+
 test('an aborted signal ends planning with its reason', async () => {
   const cwd = await makeFolder(smallBuild);
   const reason = new Error('stopped');
