@@ -3,9 +3,10 @@ import {Args, BaseCommand, type CommandContext} from '../cli/command/base-comman
 import {shells} from '../cli/command/complete.js';
 import type {CompletionDocument} from '../cli/output/documents.js';
 import {createError} from '../errors/index.js';
+import {onWindows} from '../text/platform.js';
 
 export default class Completion extends BaseCommand<typeof Completion> {
-  static override readonly summary = 'Print a script that completes commands, flags and values in bash, zsh or fish.';
+  static override readonly summary = 'Print a script that completes commands in bash, zsh, fish or PowerShell.';
   static override readonly description =
     'The script asks mycli at each Tab. Projects and targets come from the configuration file; nothing is requested ' +
     'and no plugin is run: commands of plugins are completed that have an oclif.manifest.json.';
@@ -13,6 +14,7 @@ export default class Completion extends BaseCommand<typeof Completion> {
     '<%= config.bin %> <%= command.id %> bash',
     '<%= config.bin %> <%= command.id %> zsh',
     '<%= config.bin %> <%= command.id %> fish',
+    '<%= config.bin %> <%= command.id %> powershell',
   ];
   static override readonly args = {
     shell: Args.string({options: [...shells], description: 'The shell; default: that of $SHELL.'}),
@@ -20,7 +22,7 @@ export default class Completion extends BaseCommand<typeof Completion> {
 
   protected async execute({output, session}: CommandContext): Promise<CompletionDocument> {
     const {completionScript} = await import('../cli/command/completion-scripts.js');
-    const requested = this.args.shell ?? basename(session.env['SHELL'] ?? '');
+    const requested = this.args.shell ?? basename(session.env['SHELL'] ?? (onWindows ? 'powershell' : ''));
     const shell = shells.find((name) => name === requested);
     if (shell === undefined) {
       const suggestions = [`Name one of them: ${shells.join(', ')}.`];

@@ -26,7 +26,8 @@ export async function complete(
   known: KnownCommands,
   valuesOf: (flag: string) => Promise<readonly string[]>,
 ): Promise<Completion> {
-  const current = words.at(-1) ?? '';
+  // A blank is an empty word, which PowerShell does not pass.
+  const current = words.at(-1)?.trim() ?? '';
   const [id = '', ...rest] = joinWords(commandFirst(words.slice(0, -1)), known);
   const command = known.findCommand(id);
   const names = rest.length > 0 && command !== undefined ? [] : commandNames([id, ...rest], current, known);
@@ -102,7 +103,7 @@ function pathsIn(help: string | string[] = ''): Completion['paths'] {
 /** The scripts of the shells: each asks mycli with this word. */
 export const completionRequest = 'completion:words';
 
-export const shells = ['bash', 'zsh', 'fish'] as const;
+export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 /** What mycli prints when a script asks: a line for each word, and one for paths. */
 export function completionLines({words, paths}: Completion): string {

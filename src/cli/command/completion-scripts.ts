@@ -5,6 +5,7 @@ const places: Readonly<Record<(typeof shells)[number], string>> = {
   bash: 'Add to ~/.bashrc: source <(mycli completion bash)',
   zsh: 'Add to ~/.zshrc, after compinit: source <(mycli completion zsh)',
   fish: 'Save as ~/.config/fish/completions/mycli.fish',
+  powershell: 'Add to $PROFILE: mycli completion powershell | Out-String | Invoke-Expression',
 };
 
 // Bash splits words at colons and equals signs, and replaces only what follows the last one.
@@ -61,7 +62,33 @@ function __mycli_complete
 end
 complete -c mycli -f -a '(__mycli_complete)'`;
 
-const scripts: Readonly<Record<(typeof shells)[number], string>> = {bash, zsh, fish};
+// Versions before 7.3 pass no empty word, so a blank stands for it; scripts, such as npm's mycli.ps1, lose a bare `--`.
+const powershell = String.raw`
+Register-ArgumentCompleter -Native -CommandName mycli -ScriptBlock {
+  param($current, $line, $cursor)
+  $typed = @($line.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $cursor } |
+    ForEach-Object { if ($_.Value -is [string]) { $_.Value } else { $_.Extent.Text } })
+  $typed += if ($current) { $current } else { ' ' }
+  $before = if ($current -match '^--[^=]*=') { $Matches[0] } else { '' }
+  $program = $line.GetCommandName()
+  & $program ${completionRequest} '--' @typed 2>$null | ForEach-Object {
+    $word, $meaning = $_ -split "${'`'}t", 2
+    if ($word -in ':files', ':directories') {
+      [Management.Automation.CompletionCompleters]::CompleteFilename($current.Substring($before.Length)) |
+        Where-Object { $word -eq ':files' -or $_.ResultType -eq 'ProviderContainer' } | ForEach-Object {
+          [Management.Automation.CompletionResult]::new(
+            $before + $_.CompletionText, $_.ListItemText, $_.ResultType, $_.ToolTip)
+        }
+    } else {
+      $quoted = [Management.Automation.Language.CodeGeneration]::EscapeSingleQuotedStringContent($word)
+      $text = if ($word -match '^[\w:=./-]+$') { $word } else { "'$quoted'" }
+      $tip = if ($meaning) { $meaning } else { $word }
+      [Management.Automation.CompletionResult]::new($text, $word, 'ParameterValue', $tip)
+    }
+  }
+}`;
+
+const scripts: Readonly<Record<(typeof shells)[number], string>> = {bash, zsh, fish, powershell};
 
 /** The script that makes a shell complete mycli. It asks mycli at each Tab, which runs no plugin and sends nothing. */
 export function completionScript(shell: (typeof shells)[number]): string {

@@ -30,7 +30,13 @@ function welcome(origin: string): page.Html {
 <ol>
 <li>Point mycli at this runtime: copy the lines that <code>mycli runtime:start</code> has printed. They set
 the address, and an API key that this page does not show.
-${page.textBlock('Variables', variableCommands([['MYCLI_RUNTIME_ORIGIN', origin], ['MYCLI_API_KEY', 'KEY']]).join('\n'))}</li>
+${page.textBlock(
+  'Variables',
+  variableCommands([
+    ['MYCLI_RUNTIME_ORIGIN', origin],
+    ['MYCLI_API_KEY', 'KEY'],
+  ]).join('\n'),
+)}</li>
 <li>Push what is in <code>build/</code>, and deploy it:
 ${page.textBlock('Command', 'mycli bundle:push --project my-shop --target staging --wait')}</li>
 </ol>

@@ -44,6 +44,18 @@ test.each([
   expect(await completed(line)).toEqual(words);
 });
 
+test('completion: a blank is an empty word, for PowerShell, which passes none', async () => {
+  const {stdout} = await runWarm(['completion:words', '--', 'login', '--kind', ' ']);
+  expect(stdout).toContain('api-key\n');
+});
+
+test('completion: the script for PowerShell registers a native completer that asks for what is typed', async () => {
+  const {stdout} = await runWarm(['completion', 'powershell']);
+  expect(stdout).toMatch(/^Register-ArgumentCompleter -Native -CommandName mycli -ScriptBlock \{$/m);
+  expect(stdout).toContain("& $program completion:words '--' @typed 2>$null");
+  expect((await runWarm(['completion'], {env: {SHELL: '/usr/bin/powershell'}})).stdout).toBe(stdout);
+});
+
 test('completion: hidden flags are offered once some of them is typed', async () => {
   expect(await completed('push --')).not.toContain('--root-dir');
   expect(await completed('push --ro')).toContain('--root-dir');
