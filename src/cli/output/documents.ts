@@ -59,7 +59,7 @@ export interface AuthLoginDocument {
 
 /** How to complete mycli in a shell. */
 export interface CompletionDocument {
-  readonly shell: 'bash' | 'zsh' | 'fish';
+  readonly shell: 'bash' | 'zsh' | 'fish' | 'powershell';
   /** What to source. */
   readonly script: string;
 }

@@ -6,7 +6,6 @@ import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
 import {partsOf, type CommandToRun, type Suggestion} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
@@ -32,7 +31,7 @@ import {describeSettings, missingSetting, requireSetting, type Settings} from '.
 import {unknownAddresses} from './confirm-addresses.js';
 import {askService, isRefusal, type Service} from './check-credentials.js';
 import {takeOver, type ImportMode} from './take-over.js';
-import {askText, askYesNo, canAsk, confirm, openBrowser, pipeSecret, readSecretInput} from './prompts.js';
+import {askText, askYesNo, canAsk, confirm, enterSecret, openBrowser, pipeSecret, readSecretInput} from './prompts.js';
 
 /** An address that only the configuration file sets, and how to name it on the command line. */
 interface ConfiguredAddress {
@@ -191,10 +190,6 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     ask: async () => enter(await readSecretInput(prompt, context)),
   };
 }
-
-const enterSecret: Suggestion = onWindows
-  ? ['Enter it in a terminal, or pipe it: type FILE | ', {run: ['auth:login']}]
-  : ['Enter it in a terminal, or pipe it: ', {run: ['auth:login']}, ' < FILE.'];
 
 /**
  * A login with what other clients have stored, which is shown.

@@ -6,7 +6,8 @@ import {setImmediate, setTimeout} from 'node:timers/promises';
 import type * as Prompts from '@inquirer/prompts';
 import {isCI} from 'ci-info';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import type {Suggestion} from '../../errors/suggestion.js';
+import type {CommandToRun, Suggestion} from '../../errors/suggestion.js';
+import {onWindows} from '../../text/platform.js';
 import {looksSecret} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
@@ -87,7 +88,10 @@ export function askChoice(
   return ask(message, prompt, context);
 }
 
-export const pipeSecret: Suggestion = ['Pipe it: ', {run: ['auth:login']}, ' < FILE.'];
+const login: CommandToRun = {run: ['auth:login']};
+const piped: readonly (string | CommandToRun)[] = onWindows ? ['type FILE | ', login] : [login, ' < FILE.'];
+export const pipeSecret: Suggestion = ['Pipe it: ', ...piped];
+export const enterSecret: Suggestion = ['Enter it in a terminal, or pipe it: ', ...piped];
 
 /**
  * Reads a secret: typed in a terminal without echo, or all of stdin.
