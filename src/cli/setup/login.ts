@@ -7,7 +7,7 @@ import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../text/suggest.js';
-import {partsOf, type CommandToRun, type Suggestion} from '../../errors/suggestion.js';
+import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
 import {definitions} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/context.js';
