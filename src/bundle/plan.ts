@@ -14,7 +14,7 @@ import {listsOf} from '../frameworks/server-files.js';
 import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {optionProblems, rejectProblems} from '../settings/definitions.js';
 import {v2Defaults} from '../settings/schemas.js';
-import {markFiles, type PatternLists} from './files/patterns.js';
+import {backslashWarnings, markFiles, type PatternLists} from './files/patterns.js';
 import {ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
 import {checkBuildScripts} from './files/server-code.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
@@ -80,6 +80,11 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const all = [...sources, ...(framework ? [{from: framework.name, content: ofFramework}] : [])];
   const named = v2 && framework?.v2 ? withNames(all, framework.v2.parameterNames) : all;
   const resolved = resolveConfig(named, {static: options.static, framework: known, paths});
+  const {ssrOnly, ssrShared} = resolved.config;
+  const misspelt = [
+    ...backslashWarnings('pattern', [...ssrOnly, ...ssrShared]),
+    ...backslashWarnings('ignore rule', rules.patterns),
+  ];
   const unmatched = await markFiles(files, resolved.config, signal);
   const settings = withoutUnmatched(resolved, unmatched);
   const unmatchedOf = (key: keyof PatternLists) =>
@@ -115,6 +120,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...message.warnings,
       ...warnings,
       ...scan.warnings,
+      ...misspelt,
       ...misplacedRules(rules.patterns, relative(projectDirectory, buildDirectory), [
         ...paths,
         ...scan.ignored.map(({path}) => path),

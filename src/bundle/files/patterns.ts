@@ -3,6 +3,7 @@ import {createContext, Script, type Context} from 'node:vm';
 import picomatch from 'picomatch';
 import {createError} from '../../errors/index.js';
 import {isRecord} from '../../text/json.js';
+import {onWindows} from '../../text/platform.js';
 import type {BundleFile, BundleFileCategory} from '../types.js';
 
 interface CompiledPatterns {
@@ -198,6 +199,21 @@ export function patternProblem(pattern: string): string | undefined {
 /** A pattern for messages: quoted, and cut if it is long. */
 export function showPattern(pattern: string): string {
   return JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}...` : pattern);
+}
+
+/**
+ * Warnings about a backslash before a name, as in a path of Windows: it escapes, and so the pattern matches nothing.
+ * @throws RuntimeCliError `ERR_PATTERN_INVALID` on Windows, where names have nothing that is escaped so.
+ */
+export function backslashWarnings(what: string, patterns: readonly string[]): readonly string[] {
+  return patterns.flatMap((pattern) => {
+    const right = pattern.replace(/\\+(?=[\p{L}\p{N}_.*?@$~])/gu, '/');
+    if (right === pattern) return [];
+    const message = `The ${what} ${showPattern(pattern)} has a backslash before a name.`;
+    const advice = `Paths have / on every system: write ${showPattern(right)}.`;
+    if (onWindows) throw createError('ERR_PATTERN_INVALID', message, {suggestions: [advice]});
+    return [`${message} ${advice}`];
+  });
 }
 
 /** @throws RuntimeCliError `ERR_PATTERN_INVALID` */

@@ -2,7 +2,7 @@ import {beforeEach, describe, expect, test} from 'vitest';
 import {countMatches, markFiles} from '../../../src/bundle/index.js';
 import {matchPatterns} from './match-patterns.js';
 import {shortenTimeLimit} from './shorten-time-limit.js';
-import {noMarks, patternProblem} from '../../../src/bundle/files/patterns.js';
+import {backslashWarnings, noMarks, patternProblem} from '../../../src/bundle/files/patterns.js';
 
 const paths = [
   'ssr.js',
@@ -127,4 +127,24 @@ describe('foreign patterns', () => {
   ])('what is wrong with %s: %s', (pattern, problem) => {
     expect(patternProblem(pattern)).toBe(problem);
   });
+});
+
+describe.skipIf(process.platform === 'win32')('a backslash before a name', () => {
+  test.each([
+    [String.raw`server\**`, 'server/**'],
+    [String.raw`server\lib\*.js`, 'server/lib/*.js'],
+    [String.raw`!build\.next`, '!build/.next'],
+  ])('is told in %s', (pattern, right) => {
+    expect(backslashWarnings('pattern', [pattern])).toEqual([
+      `The pattern ${JSON.stringify(pattern)} has a backslash before a name. ` +
+        `Paths have / on every system: write ${JSON.stringify(right)}.`,
+    ]);
+  });
+
+  test.each([String.raw`pages/\[id\].js`, String.raw`a\{b\}`, String.raw`\!important`, String.raw`\#notes`, 'a/b'])(
+    'is not one in %s',
+    (pattern) => {
+      expect(backslashWarnings('pattern', [pattern])).toEqual([]);
+    },
+  );
 });
