@@ -3,7 +3,7 @@ import {authorizationHooks} from './auth/authorize.js';
 import {createCallHandler} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
 import {decompress} from './decompress.js';
-import {askBeforeAttempt, Call, isWrite, keepOwnOptions} from './connection/call.js';
+import {askBeforeAttempt, Call, isRepeatable, isWrite, keepOwnOptions} from './connection/call.js';
 import {ConnectionError} from './connection/watch.js';
 import {createFailureRetry} from './failure-retry.js';
 import {defaultLimits, defaultUploadRetries, type TimeLimits} from './limits.js';
@@ -187,11 +187,16 @@ function createBeginAttempt(env: Environment, connectTimeoutMs: number): BeforeR
     const attempt = Call.of(options.context)?.nextAttempt();
     const {url, body, signal} = options;
     if (attempt === undefined || url === undefined) return;
-    const {agent, request} = routeTo(new URL(url), {signal, attempt});
+    const {agent, request} = routeTo(new URL(url), {signal, attempt, keeps: mayUseKept(options)});
     options.agent = agent;
     if (request !== undefined) options.request = request;
     if (isAsyncGenerator(body)) options.body = attempt.send(body, Number(options.headers['content-length']));
   };
+}
+
+/** Whether a request can be sent over a connection that the server may be closing: once more, if it is. */
+function mayUseKept({method, context, isStream}: Parameters<BeforeRequestHook>[0]): boolean {
+  return isRepeatable({method, context}) && !isStream && context['once'] !== true && !Call.of(context)?.isStale;
 }
 
 function isAsyncGenerator(body: unknown): body is AsyncGenerator {

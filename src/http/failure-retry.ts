@@ -21,11 +21,20 @@ export function createFailureRetry(
     const call = Call.of(error.options.context);
     if (call === undefined || call.failure !== undefined || knownError(error) !== undefined) return 0;
     if (error.options.signal?.aborted) return 0;
+    if (isClosedWhenKept(error, call)) {
+      call.isStale = true;
+      return 1;
+    }
     const event = planUnsent(error, call, policy) ?? planRepeat(error, call, {...policy, uploadRetries});
     if (event === undefined) return 0;
     announceRetry(event, config);
     return Math.max(1, event.delayMs);
   };
+}
+
+/** Whether a server closed a kept connection just as a request was sent: that is no failure, and nobody is told. */
+function isClosedWhenKept(error: RequestError, {attempt, isStale}: Call): boolean {
+  return attempt.isKept && !isStale && error.response === undefined && failureKind(error) === 'lost';
 }
 
 /** What no retry helps against, although nothing was sent. A proxy has refused the tunnel. */

@@ -5,6 +5,7 @@ import {callBackSafely, type RunHost} from './host.js';
 import {allowChange, invoke, quickLook} from './call-backend.js';
 import {previousDeployment} from './deploy/rollback-bundle.js';
 import {explainMissingBundle, idFor, namingCapabilities, readBundles, readHistory, resolveBundleId} from './list.js';
+import {sideBySide} from './side-by-side.js';
 import {listTargets} from './targets.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
@@ -63,13 +64,12 @@ export async function takenFromRollbacks(open: OpenBackend, ids: readonly Bundle
   const {listTargets: lists, listDeployments} = open.backend;
   if (lists === undefined || listDeployments === undefined) return [];
   const taken = await quickLook(open, async (once) => {
-    const sentences: string[] = [];
-    for (const {targetSlug} of await listTargets(once)) {
+    const sentences = await sideBySide(await listTargets(once), async ({targetSlug}) => {
       const {previous} = previousDeployment(await readHistory(once, targetSlug), []);
-      if (previous === undefined || !ids.includes(previous.bundleId)) continue;
-      sentences.push(`Bundle ${String(previous.bundleId)} is what the next rollback of ${targetSlug} goes back to.`);
-    }
-    return sentences;
+      if (previous === undefined || !ids.includes(previous.bundleId)) return [];
+      return [`Bundle ${String(previous.bundleId)} is what the next rollback of ${targetSlug} goes back to.`];
+    });
+    return sentences.flat();
   });
   return taken ?? [];
 }

@@ -9,6 +9,7 @@ import {readBundles, readHistory} from './list.js';
 import {createdTime} from './pages.js';
 import type {OpenBackend} from './open-backend.js';
 import type {DryRunOptions, ProjectOptions} from './options.js';
+import {sideBySide} from './side-by-side.js';
 import {listTargets} from './targets.js';
 
 /** Which bundles `pruneBundles` removes: those to which all of this applies. */
@@ -71,10 +72,9 @@ interface Prunable {
  */
 export async function findPrunable(open: OpenBackend, rules: PruneRules): Promise<Prunable> {
   const {items: bundles} = await readBundles(open);
-  const histories: TargetHistory[] = [];
-  for (const {targetSlug} of await listTargets(open)) {
-    histories.push({targetSlug, deployments: await readHistory(open, targetSlug, Infinity)});
-  }
+  const histories = await sideBySide(await listTargets(open), async ({targetSlug}): Promise<TargetHistory> => {
+    return {targetSlug, deployments: await readHistory(open, targetSlug, Infinity)};
+  });
   const aheadMs = open.clockAheadMs();
   const isNotable = rules.olderThanMs !== undefined && Math.abs(aheadMs) > notableSkewMs;
   return {

@@ -26,6 +26,7 @@ import {
 import {listRange} from '../operations/pages.js';
 import {backendTitle} from '../backends/names.js';
 import type {ListBundlesOptions, ListDeploymentsOptions} from '../operations/options.js';
+import {sideBySide} from '../operations/side-by-side.js';
 import {
   knownTarget,
   noTargets,
@@ -83,8 +84,12 @@ export async function getProjectStatus(options: ProjectStatusOptions, host: Pipe
       const all = targetSlug === undefined ? await listTargets(open) : allTargets && (await targetsIfListed(open));
       if (all && all.length === 0) throw noTargets(open, targetSlug);
       const items = all || [await knownTarget(open, targetSlug ?? '')];
-      const targets: TargetStatus[] = [];
-      for (const item of items) targets.push(await targetStatus(open, item));
+      let seen = 0;
+      const targets = await sideBySide(items, async (item) => {
+        const status = await targetStatus(open, item);
+        outlet.title(`Looked at ${String((seen += 1))} of ${count(items.length, 'target')}`);
+        return status;
+      });
       outlet.title(`Found ${count(targets.length, 'target')}`);
       return {...open.project, targets};
     })

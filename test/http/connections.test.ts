@@ -2,9 +2,10 @@ import {fork} from 'node:child_process';
 import {once} from 'node:events';
 import net from 'node:net';
 import {join} from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import {makeFolder} from '../folder.js';
 import {testClient} from './test-client.js';
+import {sendJson, startServer} from './with-server.js';
 
 /** A server that answers, until it is stopped: then it accepts no connection, as if every packet were lost. */
 const program = `
@@ -57,3 +58,49 @@ test.runIf(process.platform === 'linux')(
     expect(answer.statusCode).toBe(200);
   },
 );
+
+describe('a connection', () => {
+  /** A server that tells over which of its connections each request came, and how many are open. */
+  async function startCounting(onRequest: (socket: net.Socket, requests: number) => boolean = () => true) {
+    const sockets = new Map<net.Socket, number>();
+    const seen: string[] = [];
+    const open = new Set<net.Socket>();
+    const server = await startServer((request, response) => {
+      const {socket, method} = request;
+      const requests = (sockets.get(socket) ?? 0) + 1;
+      sockets.set(socket, requests);
+      open.add(socket.once('close', () => open.delete(socket)));
+      seen.push(`${String(method)} ${String([...sockets.keys()].indexOf(socket) + 1)}`);
+      if (onRequest(socket, requests)) request.resume().once('end', () => sendJson(response, 200, {}));
+    });
+    return {...server, seen, open};
+  }
+
+  test('is kept for the next read, and is no write’s', async () => {
+    const server = await startCounting();
+    const {http} = await testClient();
+    for (const method of ['GET', 'GET', 'POST', 'GET', 'DELETE', 'PUT'] as const) await http(server.origin, {method});
+    await http.post(server.origin, {repeatable: true} as object);
+    expect(server.seen).toEqual(['GET 1', 'GET 1', 'POST 2', 'GET 1', 'DELETE 3', 'PUT 4', 'POST 1']);
+    await expect.poll(() => server.open.size).toBe(0);
+  });
+
+  test('that the server closes as the next read comes is replaced, which is told to nobody', async () => {
+    const server = await startCounting((socket, requests) => {
+      if (requests === 1) return true;
+      socket.resetAndDestroy();
+      return false;
+    });
+    const {http, remarks} = await testClient({rateLimit: {maxRetries: 0}});
+    for (let count = 0; count < 3; count += 1) expect((await http.get(server.origin)).statusCode).toBe(200);
+    expect(server.seen).toEqual(['GET 1', 'GET 1', 'GET 2', 'GET 3']);
+    expect(remarks).toEqual([]);
+  });
+
+  test('of a read that is sent once at most is its own', async () => {
+    const server = await startCounting();
+    const {http} = await testClient();
+    for (let count = 0; count < 2; count += 1) await http.get(server.origin, {once: true} as object);
+    expect(server.seen).toEqual(['GET 1', 'GET 2']);
+  });
+});

@@ -29,9 +29,12 @@ const lookupLocal: LookupFunction = (_hostname, options, callback) => {
   lookup('localhost', options, callback);
 };
 
-// Every request uses its own connection. The server could close a kept one just as an upload is sent, leaving the
+// Every write uses its own connection. The server could close a kept one just as an upload is sent, leaving the
 // outcome unknown, or it could still be busy with a body that was answered early.
 const agentOptions = {keepAlive: false};
+
+/** Reads keep theirs for the next one, which comes at once or not at all. */
+const keptOptions = {keepAlive: true, maxFreeSockets: 4, timeout: 500};
 
 /** Node gives up each address of a host but the last after 250 ms: too early for one that is far, or a lost packet. */
 const attemptOptions = (connectTimeoutMs: number) => ({autoSelectFamilyAttemptTimeout: connectTimeoutMs / 5});
@@ -39,7 +42,7 @@ const attemptOptions = (connectTimeoutMs: number) => ({autoSelectFamilyAttemptTi
 export function createRoutes(
   env: Environment,
   connectTimeoutMs: number,
-): (url: URL, context: Omit<ConnectContext, 'connectTimeoutMs'>) => Route {
+): (url: URL, context: Omit<ConnectContext, 'connectTimeoutMs'> & {readonly keeps?: boolean}) => Route {
   const options = {...agentOptions, ...attemptOptions(connectTimeoutMs)};
   const agents = (options: http.AgentOptions) => ({
     http: withEarlyAnswers(new http.Agent(options)),
@@ -47,9 +50,10 @@ export function createRoutes(
   });
   const direct = agents(options);
   const local = agents({...options, lookup: lookupLocal});
-  return (url, {attempt, signal}) => {
+  const kept = agents({...options, ...keptOptions});
+  return (url, {attempt, signal, keeps}) => {
     const proxy = proxyFor(url, env);
-    if (proxy === undefined) return {agent: url.hostname.endsWith('.localhost') ? local : direct};
+    if (proxy === undefined) return {agent: url.hostname.endsWith('.localhost') ? local : keeps ? kept : direct};
     attempt.proxy = proxy;
     if (url.protocol === 'https:')
       return {agent: {https: new TunnelAgent(proxy.url, {connectTimeoutMs, signal, attempt})}};

@@ -13,6 +13,8 @@ export class Attempt {
   sent = false;
   /** The connection was given the last byte. Nothing tells whether the server gets it if the connection ends then. */
   handedOver = true;
+  /** The connection was kept from an earlier request, so that the server may have been closing it. */
+  isKept = false;
   chunks = 0;
   /** Only if the server accepted the request before it was sent: resolves to whether it read all of it. */
   delivered: Promise<boolean> | undefined;
@@ -58,6 +60,8 @@ export class Call {
   authorization: string | undefined;
   /** Whether it was sent again with other credentials. */
   isRenewed = false;
+  /** Whether a kept connection was closed before it was answered. */
+  isStale = false;
   /** Why the client itself ended the call. */
   failure: RuntimeCliError | undefined;
 

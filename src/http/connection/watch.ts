@@ -70,6 +70,7 @@ export function watchRequest(
     request.emit('error', new ConnectionError('HPE_UNEXPECTED_UPGRADE', message));
   });
   request.once('socket', (socket) => {
+    attempt.isKept = request.reusedSocket;
     whenReady(request, socket, () => {
       clearTimeout(connecting);
       attempt.connected = true;

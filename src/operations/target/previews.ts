@@ -6,6 +6,7 @@ import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {GuardOptions, ProjectOptions} from '../options.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../push/options.js';
+import {sideBySide} from '../side-by-side.js';
 import {listTargets} from '../targets.js';
 import type {DeletedTarget, DeleteTargetOptions} from './delete-target.js';
 
@@ -131,16 +132,14 @@ export async function findPreview(
 
 /** The previews of a project: by the names that `deployPreview` gives, or by their slugs. Never production. */
 export async function listPreviewItems(open: OpenBackend): Promise<readonly PreviewItem[]> {
-  const previews: PreviewItem[] = [];
-  for (const item of await listTargets(open)) {
-    const {targetSlug, name, production, createdAt} = item;
-    const isNamed = name?.startsWith(namePrefix) === true;
-    if (production === true || !(isNamed || targetSlug.startsWith(slugPrefix))) continue;
-    const [newest] = open.backend.listDeployments === undefined ? [] : await readHistory(open, targetSlug, 1);
-    const updatedAt = newest?.createdAt ?? createdAt;
-    previews.push({...item, branch: isNamed ? name.slice(namePrefix.length) : undefined, updatedAt});
-  }
-  return previews;
+  const branchOf = ({name}: TargetItem) => (name?.startsWith(namePrefix) ? name.slice(namePrefix.length) : undefined);
+  const previews = (await listTargets(open)).filter(
+    (item) => item.production !== true && (branchOf(item) !== undefined || item.targetSlug.startsWith(slugPrefix)),
+  );
+  return sideBySide(previews, async (item): Promise<PreviewItem> => {
+    const [newest] = open.backend.listDeployments === undefined ? [] : await readHistory(open, item.targetSlug, 1);
+    return {...item, branch: branchOf(item), updatedAt: newest?.createdAt ?? item.createdAt};
+  });
 }
 
 /** The bundles that were deployed to a target and to no other. None if the backend deletes no bundles. */
@@ -149,8 +148,9 @@ export async function bundlesOnlyOn(open: OpenBackend, targetSlug: string): Prom
   if (deleteBundle === undefined || listDeployments === undefined) return [];
   const bundlesOf = async (slug: string) =>
     (await readHistory(open, slug, Infinity)).flatMap(({bundleId}) => bundleId ?? []);
-  const own = new Set(await bundlesOf(targetSlug));
-  for (const other of own.size === 0 ? [] : await listTargets(open))
-    if (other.targetSlug !== targetSlug) for (const id of await bundlesOf(other.targetSlug)) own.delete(id);
-  return [...own];
+  const own = await bundlesOf(targetSlug);
+  if (own.length === 0) return [];
+  const others = (await listTargets(open)).filter((other) => other.targetSlug !== targetSlug);
+  const theirs = new Set((await sideBySide(others, (other) => bundlesOf(other.targetSlug))).flat());
+  return [...new Set(own)].filter((id) => !theirs.has(id));
 }
