@@ -38,7 +38,6 @@ import {
   type FoundTarget,
   type ProjectStatus,
   type ProjectStatusOptions,
-  type TargetStatus,
 } from '../operations/targets.js';
 import {chooseFor} from './steps.js';
 import type {PipelineHost} from './host.js';
