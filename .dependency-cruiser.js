@@ -37,7 +37,7 @@ const layers = {
   },
   operations: {
     path: 'src/operations/',
-    may: ['settings', 'bundle', 'files', 'anyBackend', 'probe', 'errors'],
+    may: ['settings', 'bundle', 'files', 'anyBackend', 'probe', 'retryPolicy', 'errors'],
     types: ['http'],
   },
   pipelines: {

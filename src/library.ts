@@ -32,7 +32,7 @@ import type {
   TargetOptions,
   WaitForDeploymentOptions,
 } from './operations/options.js';
-import {callOptions, callProblems, type OptionSchemas} from './operations/option-schemas.js';
+import {callProblems} from './operations/option-schemas.js';
 import type {PruneBundlesOptions, PruneBundlesResult} from './operations/prune-bundles.js';
 import type {
   PushResult,
@@ -73,7 +73,6 @@ import {packageVersion} from './version.js';
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const pushRuntimeBundle = libraryCall<PushRuntimeBundleBackendOptions, PushResult>(
-  callOptions.pushRuntimeBundle,
   resultOf(push.pushRuntimeBundle),
 );
 
@@ -82,68 +81,56 @@ export const pushRuntimeBundle = libraryCall<PushRuntimeBundleBackendOptions, Pu
  * bundle and compares it with the last one pushed.
  * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
-export const previewPush = libraryCall<PushRuntimeBundleBackendOptions, PushPreview>(
-  callOptions.pushRuntimeBundle,
-  push.previewPush,
-);
+export const previewPush = libraryCall<PushRuntimeBundleBackendOptions, PushPreview>(push.previewPush);
 
 /**
  * Builds a v2 bundle and uploads it to the legacy origin, without deploying it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promise<PushV2Result> {
-  return call(options, callOptions.pushBundleV2, (data, host) => push.pushBundleV2(data, auth, host));
+  return call(options, (data, host) => push.pushBundleV2(data, auth, host));
 }
 
 /**
  * Builds an archive file and its manifest.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const buildBundle = libraryCall<BuildBundleOptions, BuildBundleResult>(
-  callOptions.buildBundle,
-  build.buildBundle,
-);
+export const buildBundle = libraryCall<BuildBundleOptions, BuildBundleResult>(build.buildBundle);
 
 /**
  * Builds an archive into a stream, without a manifest, and ends it (stdout stays open).
  * @throws RuntimeCliError for everything a user can cause; the stream's own error; `signal.reason` when aborted.
  */
 export function buildBundleInto(destination: Writable, options: PreviewBuildOptions): Promise<PackResult> {
-  return call(options, callOptions.buildBundle, (data, host) => build.buildBundleInto(destination, data, host));
+  return call(options, (data, host) => build.buildBundleInto(destination, data, host));
 }
 
 /**
  * Verifies a build's files, configuration and pattern matches. Writes nothing.
  * @throws RuntimeCliError for everything that would make the build fail before it writes anything.
  */
-export const previewBuild = libraryCall<PreviewBuildOptions, BundlePlan>(callOptions.buildBundle, build.previewBuild);
+export const previewBuild = libraryCall<PreviewBuildOptions, BundlePlan>(build.previewBuild);
 
 /**
  * Inspects an archive file: its files, configuration, matches and problems.
  * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or not a bundle; `signal.reason` when aborted.
  */
 export function inspectArchive(path: string, options: InspectArchiveOptions = {}): Promise<ArchiveInspection> {
-  return call(options, callOptions.inspectArchive, (data, host) => read.inspectArchive(path, data, host));
+  return call(options, (data, host) => read.inspectArchive(path, data, host));
 }
 
 /**
  * Downloads a bundle to a temporary folder and inspects it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const inspectBundle = libraryCall<InspectBundleOptions, BundleInspection>(
-  callOptions.inspectBundle,
-  read.inspectBundle,
-);
+export const inspectBundle = libraryCall<InspectBundleOptions, BundleInspection>(read.inspectBundle);
 
 /**
  * Compares two bundles by the digests of their files. Each is an archive, a build directory, an uploaded
  * bundle or what a target runs.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const diffBundles = libraryCall<diff.DiffBundlesOptions, diff.DiffBundlesResult>(
-  callOptions.diffBundles,
-  diff.diffBundles,
-);
+export const diffBundles = libraryCall<diff.DiffBundlesOptions, diff.DiffBundlesResult>(diff.diffBundles);
 
 /**
  * What a text for users names: `running:TARGET` what a target runs, `bundle:ID` an uploaded bundle. Anything else that
@@ -158,47 +145,32 @@ export function bundleSource(text: string): Promise<BundleSource> {
  * Deploys an uploaded bundle, or the latest one, to a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const deployBundle = libraryCall<DeployBundleOptions, DeployBundleResult>(
-  callOptions.deployBundle,
-  resultOf(deploy.deployBundle),
-);
+export const deployBundle = libraryCall<DeployBundleOptions, DeployBundleResult>(resultOf(deploy.deployBundle));
 
 /**
  * Waits for a deployment to end.
  * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED`, `ERR_WAIT_TIMEOUT` or `ERR_OUTCOME_UNKNOWN` when it did not finish.
  */
-export const waitForDeployment = libraryCall<WaitForDeploymentOptions, DeploymentState>(
-  callOptions.waitForDeployment,
-  deploy.waitForDeployment,
-);
+export const waitForDeployment = libraryCall<WaitForDeploymentOptions, DeploymentState>(deploy.waitForDeployment);
 
 /**
  * Lists the bundles of a project.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const listBundles = libraryCall<ListBundlesOptions, ListBundlesResult>(
-  callOptions.listBundles,
-  read.listBundles,
-);
+export const listBundles = libraryCall<ListBundlesOptions, ListBundlesResult>(read.listBundles);
 
 /**
  * Lists the deployments to a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const listDeployments = libraryCall<ListDeploymentsOptions, ListDeploymentsResult>(
-  callOptions.listDeployments,
-  read.listDeployments,
-);
+export const listDeployments = libraryCall<ListDeploymentsOptions, ListDeploymentsResult>(read.listDeployments);
 
 /**
  * Downloads a bundle's archive to a file, which is created only once it is complete and valid. An interrupted download
  * is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const downloadBundle = libraryCall<DownloadBundleOptions, DownloadBundleResult>(
-  callOptions.downloadBundle,
-  read.downloadBundle,
-);
+export const downloadBundle = libraryCall<DownloadBundleOptions, DownloadBundleResult>(read.downloadBundle);
 
 /**
  * Deletes bundles, one after the other. It goes on if the server refuses one, but stops at a failure that the others
@@ -206,10 +178,7 @@ export const downloadBundle = libraryCall<DownloadBundleOptions, DownloadBundleR
  * @throws RuntimeCliError the first failure, if any was not deleted. Its `details` list which were `deleted`, which
  * `failed` and which were `notTried`. `signal.reason` when aborted.
  */
-export const deleteBundles = libraryCall<DeleteBundlesOptions, DeleteBundlesResult>(
-  callOptions.deleteBundles,
-  remove.deleteBundles,
-);
+export const deleteBundles = libraryCall<DeleteBundlesOptions, DeleteBundlesResult>(remove.deleteBundles);
 
 /**
  * Deletes bundles that are no longer needed: none that a target runs, is getting or could be rolled back to (as far as
@@ -217,38 +186,26 @@ export const deleteBundles = libraryCall<DeleteBundlesOptions, DeleteBundlesResu
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot list the targets and their deployments;
  * `ERR_REJECTED` if the server does not report what a target runs; as `deleteBundles`; `signal.reason` when aborted.
  */
-export const pruneBundles = libraryCall<PruneBundlesOptions, PruneBundlesResult>(
-  callOptions.pruneBundles,
-  remove.pruneBundles,
-);
+export const pruneBundles = libraryCall<PruneBundlesOptions, PruneBundlesResult>(remove.pruneBundles);
 
 /**
  * Deploys the bundle that a target ran before the current one, or the one given by `to`.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const rollbackBundle = libraryCall<RollbackBundleOptions, RollbackBundleResult>(
-  callOptions.rollbackBundle,
-  resultOf(deploy.rollbackBundle),
-);
+export const rollbackBundle = libraryCall<RollbackBundleOptions, RollbackBundleResult>(resultOf(deploy.rollbackBundle));
 
 /**
  * Deploys the bundle that one target runs to another. Uses the backend's own promotion if it has one.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResult>(
-  callOptions.promoteBundle,
-  resultOf(deploy.promoteBundle),
-);
+export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResult>(resultOf(deploy.promoteBundle));
 
 /**
  * Reads the log of a deployment, with `follow` until it is complete.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no logs or no history; `ERR_REJECTED` when
  * there is no such deployment; for everything else a user can cause; `signal.reason` when aborted.
  */
-export const readDeploymentLogs = libraryCall<ReadLogsOptions, ReadLogsResult>(
-  callOptions.readDeploymentLogs,
-  read.readDeploymentLogs,
-);
+export const readDeploymentLogs = libraryCall<ReadLogsOptions, ReadLogsResult>(read.readDeploymentLogs);
 
 /**
  * Tells what each target of a project runs, where, and what is being deployed to it.
@@ -256,20 +213,14 @@ export const readDeploymentLogs = libraryCall<ReadLogsOptions, ReadLogsResult>(
  * is given; `ERR_REJECTED` for a target that its list does not have; for everything else a user can cause;
  * `signal.reason` when aborted.
  */
-export const getProjectStatus = libraryCall<ProjectStatusOptions, ProjectStatus>(
-  callOptions.getProjectStatus,
-  read.getProjectStatus,
-);
+export const getProjectStatus = libraryCall<ProjectStatusOptions, ProjectStatus>(read.getProjectStatus);
 
 /**
  * Lists the targets of a project, with their states.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend or the service cannot list targets; for
  * everything else a user can cause; `signal.reason` when aborted.
  */
-export const listTargets = libraryCall<ProjectOptions, targets.ListTargetsResult>(
-  callOptions.project,
-  targets.listTargets,
-);
+export const listTargets = libraryCall<ProjectOptions, targets.ListTargetsResult>(targets.listTargets);
 
 /**
  * Makes a target, and waits until it is ready. It is never asked for twice: if the answer is lost, the call looks for
@@ -277,41 +228,32 @@ export const listTargets = libraryCall<ProjectOptions, targets.ListTargetsResult
  * @throws RuntimeCliError `ERR_REJECTED` if it is there already, `ERR_DEPLOYMENT_FAILED` if making it failed,
  * `ERR_WAIT_TIMEOUT`, `ERR_OUTCOME_UNKNOWN`; for everything else a user can cause; `signal.reason` when aborted.
  */
-export const createTarget = libraryCall<CreateTargetOptions, CreatedTarget>(
-  callOptions.createTarget,
-  targets.createTarget,
-);
+export const createTarget = libraryCall<CreateTargetOptions, CreatedTarget>(targets.createTarget);
 
 /**
  * Deletes a target, with its history.
  * @throws RuntimeCliError `ERR_GUARD_REFUSED` if it is production and there is no `force`; for everything else a user
  * can cause; `signal.reason` when aborted.
  */
-export const deleteTarget = libraryCall<DeleteTargetOptions, DeletedTarget>(
-  callOptions.deleteTarget,
-  targets.deleteTarget,
-);
+export const deleteTarget = libraryCall<DeleteTargetOptions, DeletedTarget>(targets.deleteTarget);
 
 /**
  * Lists the environment variables of a target, without their values.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const listVariables = libraryCall<TargetOptions, ListVariablesResult>(callOptions.target, targets.listVariables);
+export const listVariables = libraryCall<TargetOptions, ListVariablesResult>(targets.listVariables);
 
 /**
  * Sets and removes environment variables of a target, in one request. The service publishes the target again.
  * @throws RuntimeCliError for everything a user can cause, without a value; `signal.reason` when aborted.
  */
-export const setVariables = libraryCall<SetVariablesOptions, SetVariablesResult>(
-  callOptions.setVariables,
-  targets.setVariables,
-);
+export const setVariables = libraryCall<SetVariablesOptions, SetVariablesResult>(targets.setVariables);
 
 /**
  * Has the service drop what its cache has for a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const invalidate = libraryCall<InvalidateOptions, InvalidateResult>(callOptions.invalidate, targets.invalidate);
+export const invalidate = libraryCall<InvalidateOptions, InvalidateResult>(targets.invalidate);
 
 /**
  * Follows what the app of a target logs, until `signal` is aborted or the caller stops reading. It connects again when
@@ -319,7 +261,7 @@ export const invalidate = libraryCall<InvalidateOptions, InvalidateResult>(callO
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEntry, void, undefined> {
-  const {entries} = await call(options, callOptions.tailLogs, targets.openLogs);
+  const {entries} = await call(options, targets.openLogs);
   yield* entries;
 }
 
@@ -327,45 +269,30 @@ export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEnt
  * Makes the target of a branch if it is missing, pushes to it and waits. Two calls for a branch end with one target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const deployPreview = libraryCall<DeployPreviewOptions, DeployedPreview>(
-  callOptions.deployPreview,
-  resultOf(previews.deployPreview),
-);
+export const deployPreview = libraryCall<DeployPreviewOptions, DeployedPreview>(resultOf(previews.deployPreview));
 
 /**
  * Deletes the target of a branch, and the bundles that only it has run. That there is none is no error.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const deletePreview = libraryCall<DeletePreviewOptions, DeletedPreview>(
-  callOptions.deletePreview,
-  previews.deletePreview,
-);
+export const deletePreview = libraryCall<DeletePreviewOptions, DeletedPreview>(previews.deletePreview);
 
 /**
  * Lists the previews of a project.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const listPreviews = libraryCall<ProjectOptions, previews.ListPreviewsResult>(
-  callOptions.project,
-  previews.listPreviews,
-);
+export const listPreviews = libraryCall<ProjectOptions, previews.ListPreviewsResult>(previews.listPreviews);
 
 /**
  * Deletes the previews to which nothing was deployed for long, as `deletePreview` does.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const prunePreviews = libraryCall<PrunePreviewsOptions, previews.PrunePreviewsResult>(
-  callOptions.prunePreviews,
-  previews.prunePreviews,
-);
+export const prunePreviews = libraryCall<PrunePreviewsOptions, previews.PrunePreviewsResult>(previews.prunePreviews);
 
 type Operation<Options, Result> = (options: DataOf<Options>, host: PipelineHost) => Promise<Result>;
 
-function libraryCall<Options extends CallOptions, Result extends object>(
-  accepted: OptionSchemas<Options>,
-  operation: Operation<Options, Result>,
-) {
-  return (options: Options): Promise<Result> => call(options, accepted, operation);
+function libraryCall<Options extends CallOptions, Result extends object>(operation: Operation<Options, Result>) {
+  return (options: Options): Promise<Result> => call(options, operation);
 }
 
 /** Commands also want to know which backend has served a call. */
@@ -376,10 +303,9 @@ function resultOf<Options, Result>(operation: (options: Options, host: PipelineH
 /** Runs an operation in the actual process, once its options are known and of the right types. */
 async function call<Options extends CallOptions, Result extends object>(
   options: Options,
-  accepted: OptionSchemas<Options>,
   operation: Operation<Options, Result>,
 ): Promise<Result> {
-  rejectProblems(callProblems(options, accepted));
+  rejectProblems(callProblems(options));
   // Many calls may share a signal: each listens to one of its own, so that Node does not warn of a leak.
   const signal = options.signal && AbortSignal.any([options.signal]);
   return callFromLibrary({...options, signal}, processHost(), operation);
