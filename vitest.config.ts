@@ -42,8 +42,8 @@ export default defineConfig({
       },
       {extends: true, test: {name: 'slow', include: slow}},
     ],
-    // Holds every exchange with a server against docs/reference/openapi.json.
-    setupFiles: ['test/wire/setup.ts'],
+    // Every exchange with a server must be in docs/reference/openapi.json, and Node must warn of nothing.
+    setupFiles: ['test/wire/setup.ts', 'test/warnings.ts'],
     pool: 'forks',
     // The files of a worker share its process and its modules: loading those for each file takes much of the time.
     isolate: false,

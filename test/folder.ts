@@ -1,3 +1,4 @@
+import {statSync} from 'node:fs';
 import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
@@ -15,6 +16,17 @@ export async function makeFolder(tree: Tree = {}, onFinished = onTestFinished): 
   return folder;
 }
 
+/** Whether users other than the tester may enter a folder. */
+export function isForAll(folder: string): boolean {
+  const {mode} = statSync(folder);
+  return (mode & 0o1) !== 0 && (dirname(folder) === folder || isForAll(dirname(folder)));
+}
+
+/** The folder for temporary files, or another one if only the tester may enter it. */
+export function sharedTemporary(): string {
+  return [tmpdir(), '/tmp', '/var/tmp'].find((folder) => isForAll(folder)) ?? tmpdir();
+}
+
 /** Writes files below a folder. */
 export async function writeTree(folder: string, tree: Tree): Promise<void> {
   for (const [path, content] of Object.entries(tree)) {
@@ -22,4 +34,9 @@ export async function writeTree(folder: string, tree: Tree): Promise<void> {
     await mkdir(dirname(file), {recursive: true});
     await writeFile(file, content);
   }
+}
+
+/** A pattern that matches a text, such as a path, and nothing else. */
+export function literally(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 }

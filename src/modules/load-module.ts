@@ -9,6 +9,7 @@ import {asRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
 import {foreignFile, foreignOwner} from '../files/ownership.js';
 import {exists, readJsonFile, verifyRegularFile} from '../files/read-file.js';
+import {flagValue, shellLine} from '../text/suggest.js';
 
 /**
  * Executes a TypeScript or JavaScript module from source and returns its exports by name (`default` included). It
@@ -58,7 +59,7 @@ export interface CodeTrust {
 export async function loadProjectModule(path: string, {project, refusesForeign}: CodeTrust) {
   const owner = refusesForeign === true ? foreignOwner(path) : undefined;
   if (owner === undefined) return loadModule(path);
-  const advice = `If you trust the project, name it: --project-directory ${project}`;
+  const advice = `If you trust the project, name it: ${shellLine(...flagValue('--project-directory', project))}`;
   throw foreignFile(path, owner, [advice]);
 }
 

@@ -4,6 +4,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
+import {surroundings} from './surroundings.js';
 
 /** The built binary. */
 export const binary = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
@@ -41,12 +42,12 @@ export interface SpawnOptions {
  * data folder must not reach the tester.
  */
 export function start(script: string, args: readonly string[], options: SpawnOptions = {}): Running {
-  const {cwd, env = {}, stdin = '', uid} = options;
+  const {cwd = surroundings().cwd, env = {}, stdin = '', uid} = options;
   const data = mkdtempSync(join(tmpdir(), 'mycli-data-'));
   const child = spawn(process.execPath, [script, ...args], {
     cwd,
     uid,
-    env: {PATH: process.env['PATH'], HOME: process.env['HOME'], XDG_DATA_HOME: data, XDG_CACHE_HOME: caches, ...env},
+    env: {...surroundings().env, XDG_DATA_HOME: data, XDG_CACHE_HOME: caches, ...env},
   });
   child.stdin.end(stdin);
   const outcome = new Promise<Pick<Ended, 'code' | 'signal'>>((resolve) => {

@@ -5,6 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {Ended, SpawnOptions} from './spawn-cli.js';
+import {surroundings} from './surroundings.js';
 
 const script = fileURLToPath(new URL('warm-process.js', import.meta.url));
 /** The package of the binary. */
@@ -29,7 +30,7 @@ export function runWarm(args: readonly string[], options: SpawnOptions = {}, roo
 
 async function ask(
   args: readonly string[],
-  {cwd = process.cwd(), env = {}, stdin = ''}: SpawnOptions,
+  {cwd = surroundings().cwd, env = {}, stdin = ''}: SpawnOptions,
   root: string,
 ): Promise<Ended> {
   if (warm === undefined || warm.left === 0 || !warm.child.connected) {
@@ -40,7 +41,7 @@ async function ask(
   const {child} = warm;
   warm.left -= 1;
   const data = mkdtempSync(join(tmpdir(), 'mycli-data-'));
-  const given = {PATH: process.env['PATH'], HOME: process.env['HOME'], XDG_DATA_HOME: data, ...env};
+  const given = {...surroundings().env, XDG_DATA_HOME: data, ...env};
   child.ref();
   const answered = new AbortController();
   const {signal} = answered;

@@ -1,8 +1,10 @@
+import {cpSync, existsSync, mkdtempSync, symlinkSync} from 'node:fs';
 import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
+import {basename, dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {Ended} from './spawn-cli.js';
+import {surroundings} from './surroundings.js';
 import {runWarm} from './warm-cli.js';
 
 /** A project with a build, a user with linked plugins, and the binary between them. */
@@ -14,9 +16,25 @@ export interface PluginBench extends AsyncDisposable {
   mycli(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
 }
 
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const copies = new Map<string, string>();
+
+/** The tester's own copy of a folder of the repository: mycli runs no code of other users, whose the clone may be. */
+function ownCopy(path: string): string {
+  const known = copies.get(path);
+  if (known !== undefined) return known;
+  const parent = mkdtempSync(join(surroundings().root, 'plugin-'));
+  const copy = join(parent, basename(path));
+  const source = join(repository, path);
+  symlinkSync(join(repository, 'node_modules'), join(parent, 'node_modules'));
+  if (existsSync(source)) cpSync(source, copy, {recursive: true, filter: (file) => basename(file) !== 'node_modules'});
+  copies.set(path, copy);
+  return copy;
+}
+
 /** The folder of a plugin of test/fixtures/plugins. */
 export function fixturePlugin(name: string): string {
-  return fileURLToPath(new URL(`../fixtures/plugins/mycli-plugin-${name}`, import.meta.url));
+  return ownCopy(`test/fixtures/plugins/mycli-plugin-${name}`);
 }
 
 /** A plugin of test/fixtures/plugins, or an example. */
@@ -25,7 +43,7 @@ type LinkedPlugin = string | {readonly example: string};
 function linkOf(plugin: LinkedPlugin) {
   if (typeof plugin === 'string') return {name: `mycli-plugin-${plugin}`, root: fixturePlugin(plugin), type: 'link'};
   const name = `mycli-plugin-${plugin.example}`;
-  return {name, root: fileURLToPath(new URL(`../../examples/${name}`, import.meta.url)), type: 'link'};
+  return {name, root: ownCopy(`examples/${name}`), type: 'link'};
 }
 
 /** Makes a bench whose user has linked `plugins`, as `plugins:link` does it. Everything is removed at the end. */

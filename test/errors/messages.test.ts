@@ -43,6 +43,8 @@ import {configOf} from '../cli/settings/hooked-plugins.js';
 import {createProject, smallBuild} from '../operations/test-host.js';
 import {testClient} from '../http/test-client.js';
 import {startServer} from '../http/with-server.js';
+import {realpathSync} from 'node:fs';
+import {tmpdir} from 'node:os';
 
 const once = {rateLimit: {maxRetries: 0}};
 
@@ -417,6 +419,8 @@ const all = Object.entries(makers).flatMap(([code, maker]) =>
   })),
 );
 
+const temporary = realpathSync(tmpdir());
+
 test.each(all)('$code ($number) says what happened in a sentence, and what to do', async ({code, make}) => {
   const error: unknown = await Promise.resolve()
     .then(make)
@@ -427,7 +431,10 @@ test.each(all)('$code ($number) says what happened in a sentence, and what to do
   if (!isRuntimeCliError(error)) throw error;
   expect(error.code).toBe(code);
   const plain = (text: string) =>
-    text.replaceAll(/\/tmp\/mycli-test-\w+\/project/g, '/app').replaceAll(/127\.0\.0\.1:\d+/g, 'runtime.example');
+    text
+      .replaceAll(temporary, '/tmp')
+      .replaceAll(/\/tmp\/mycli-test-\w+\/project/g, '/app')
+      .replaceAll(/127\.0\.0\.1:\d+/g, 'runtime.example');
   const example = {message: plain(error.message), suggestions: error.suggestions.map(plain)};
   expect(example.message).toMatch(/^(?:[A-Z/"]|[\w.-]+ ).*(?:[^.]\.|: [^ ]+)$/s);
   examples.set(code, [...(examples.get(code) ?? []), example]);

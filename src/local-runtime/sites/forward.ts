@@ -49,7 +49,8 @@ export async function forward(
     const seconds = String(timeoutMs / 1000);
     outgoing.destroy(new HttpFailure(504, `The server of the app took longer than ${seconds} s.`));
   });
-  response.once('close', () => outgoing.destroy());
+  const stop = (): void => void outgoing.destroy();
+  response.once('close', stop);
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once('response', resolve).on('error', reject).once('close', reject);
   });
@@ -63,6 +64,8 @@ export async function forward(
   response.writeHead(answer.statusCode ?? 502, headers);
   // Its first bytes may be long in coming.
   response.flushHeaders();
+  // Now the pipeline does that, and adds so many listeners that Node warns of more than ten.
+  response.off('close', stop);
   await pipeline(answer, response);
   return alreadySent;
 }

@@ -45,7 +45,7 @@ describe('writing an archive', () => {
     await writeBundle(plan, {path});
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     await writeBundle(plan, {path, mode: 0o640});
-    expect((await stat(path)).mode & 0o777).toBe(0o640);
+    expect((await stat(path)).mode & 0o777).toBe(0o640 & ~process.umask());
   });
 
   test('uses a private folder while writing', async () => {
@@ -182,7 +182,7 @@ describe('the manifest', () => {
     await writeBundle(plan, {path, mode: 0o640, manifest: true});
     const manifest = manifestPathOf(path);
     expect(manifest).toBe(join(cwd, 'out/bundle.json'));
-    expect((await stat(manifest)).mode & 0o777).toBe(0o640);
+    expect((await stat(manifest)).mode & 0o777).toBe(0o640 & ~process.umask());
     expect(await readdir(join(cwd, 'out'))).toEqual(['bundle', 'bundle.json', 'other']);
   });
 });

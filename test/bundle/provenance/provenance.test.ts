@@ -6,6 +6,7 @@ import {changedFiles, compareCommits, readWorkTree} from '../../../src/bundle/pr
 import {messageFor, readOrigin, recordedCommit, withRecord} from '../../../src/bundle/provenance/provenance.js';
 import {makeFolder} from '../../folder.js';
 import {commit, git, gitEnvironment} from './repository.js';
+import {shellLine} from '../../../src/text/suggest.js';
 
 const now = () => new Date(0);
 
@@ -143,7 +144,7 @@ describe('the provenance', () => {
         `git refuses to read ${folder}: detected dubious ownership in repository at '${folder}'.`,
       );
       expect(refusal?.suggestions).toEqual([
-        `If you trust the repository, run: git config --global --add safe.directory ${folder}`,
+        `If you trust the repository, run: ${shellLine('git', 'config', '--global', '--add', 'safe.directory', folder)}`,
       ]);
       await chown(folder, 0, 0);
     }

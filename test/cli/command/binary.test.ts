@@ -54,7 +54,9 @@ describe('the binary', () => {
     const pretence = "Object.defineProperty(process.versions, 'node', {value: '20.18.3'});";
     // Old ones know no modules whose names begin with `node:`.
     await writeFile(disguise, `${pretence} require('node:module').prototype.require = () => process.exit(1);`);
-    expect(await runCli(binary, ['--version'], {cwd, env: {NODE_OPTIONS: `--require ${disguise}`}})).toMatchObject({
+    expect(
+      await runCli(binary, ['--version'], {cwd, env: {NODE_OPTIONS: `--require ${JSON.stringify(disguise)}`}}),
+    ).toMatchObject({
       code: 3,
       stdout: '',
       stderr: 'mycli needs Node.js 20.19 or newer; this is 20.18.3.\n',

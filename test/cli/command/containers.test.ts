@@ -1,10 +1,11 @@
 import {execFile} from 'node:child_process';
 import {existsSync} from 'node:fs';
-import {chown, cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {pathToFileURL} from 'node:url';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {sharedTemporary} from '../../folder.js';
 import {binary} from '../spawn-cli.js';
 
 // As in containers that run with any user ID: `docker run --user 54321`.
@@ -24,7 +25,7 @@ const asUser = (args: readonly string[], env: Readonly<Record<string, string>> =
 
 describe.runIf(process.getuid?.() === 0)('a user without an entry in /etc/passwd', () => {
   beforeAll(async () => {
-    root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-container-')));
+    root = await realpath(await mkdtemp(join(sharedTemporary(), 'mycli-container-')));
     installed = join(root, 'mycli');
     project = join(root, 'project');
     // What users get, because this clone may be in a folder that others cannot enter.
@@ -38,6 +39,8 @@ describe.runIf(process.getuid?.() === 0)('a user without an entry in /etc/passwd
     await mkdir(join(project, 'build/static'), {recursive: true});
     await writeFile(join(project, 'build/ssr.js'), 'export default 1;\n');
     await writeFile(join(project, 'build/static/index.html'), '<h1>hello</h1>\n');
+    // Whatever the umask.
+    await execute('chmod', ['-R', 'a+rX', root]);
     for (const path of [root, project]) await chown(path, user.uid, user.gid);
   });
   afterAll(() => rm(root, {recursive: true}));
@@ -60,12 +63,15 @@ describe.runIf(process.getuid?.() === 0)('a user without an entry in /etc/passwd
   });
 
   test('imports the library without a home', async () => {
-    const imports = ['index.js', 'testing.js'].map((name) => `import '${join(installed, 'dist', name)}';`);
+    const imports = ['index.js', 'testing.js'].map(
+      (name) => `import '${pathToFileURL(join(installed, 'dist', name)).href}';`,
+    );
     expect(await asUser(['--input-type=module', '--eval', imports.join('')])).toMatchObject({stderr: ''});
   });
 
   test("takes root's configuration file", async () => {
     await writeFile(join(root, 'mycli.config.json'), '{"projectSlug": "of-root"}');
+    await chmod(join(root, 'mycli.config.json'), 0o644);
     const {stdout} = await asUser([join(installed, 'bin/run.js'), 'config:show', '-C', root]);
     expect(stdout).toMatch(/projectSlug +of-root +mycli\.config\.json/);
   });

@@ -6,6 +6,7 @@ import {promisify} from 'node:util';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {binary, runCli, type Ended} from '../spawn-cli.js';
 import {makeFolder, writeTree} from '../../folder.js';
+import {shellWords} from '../shell-words.js';
 
 let project: string;
 beforeEach(async () => {
@@ -120,8 +121,7 @@ describe.each(['mycli.config.js', 'mycli.config.ts', 'config.server.js'])('%s', 
     const {code, stderr} = await push();
     expect(code).toBe(3);
     expect(stderr).toContain(`${join(await realpath(project), name)} belongs to another user (4242)`);
-    const [, flag = '', value = ''] =
-      / (--[a-z-]+):? (\S+?)\.?$/m.exec(stderr.slice(stderr.indexOf('If you trust'))) ?? [];
-    expect((await push(flag, value)).code).toBe(0);
+    const [, flags = ''] = / (--[a-z-]+ .+?)\.?$/m.exec(stderr.slice(stderr.indexOf('If you trust'))) ?? [];
+    expect((await push(...shellWords(flags))).code).toBe(0);
   });
 });

@@ -14,6 +14,7 @@ import {binary, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 import {makeFolder} from '../../folder.js';
 import {startRuntime} from '../../local-runtime/with-runtime.js';
+import {shellLine} from '../../../src/text/suggest.js';
 
 // What commands say when something is missing, and what they say to type next: true, complete, and once.
 
@@ -337,7 +338,7 @@ describe('what to type next', () => {
     const {stdout} = await mycli(['bundle:build', '--project', 'other-shop']);
     const path = join(project, 'bundle.tar.gz');
     expect(stdout).toContain(
-      `Push it: mycli push --archive ${path} --project other-shop --target staging --origin ${runtime.origin}\n`,
+      `Push it: mycli push --archive ${shellLine(path)} --project other-shop --target staging --origin ${runtime.origin}\n`,
     );
     const pushed = await mycli(['bundle:push', '--archive', path, '--project', 'other-shop', '--json']);
     expect(JSON.parse(pushed.stdout)).toMatchObject({archive: {format: 'v2'}, backend: 'legacy'});

@@ -5,6 +5,7 @@ import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {binary, runCli, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 import {makeFolder} from '../../folder.js';
+import {shellLine} from '../../../src/text/suggest.js';
 
 const canaries = {key: 'canary-api-key-5e2f', secret: 'canary-client-secret-8b7a', token: 'canary-token-3d9c'};
 const runtimeOrigin = 'https://runtime.example';
@@ -105,7 +106,7 @@ describe('auth:login', () => {
     await chmod(folder, 0o755);
     await chmod(file, 0o644);
     const {stderr} = await mycli(['auth:login', '--origin', runtimeOrigin], {stdin: canaries.key});
-    expect(stderr).toContain(`chmod 600 ${file}`);
+    expect(stderr).toContain(shellLine('chmod', '600', file));
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
       origins: {
         [runtimeOrigin]: {apiKey: {key: canaries.key}},
@@ -312,10 +313,11 @@ describe('a credentials file that is a link', () => {
 
   test('is followed: a login changes its target, and the last logout removes both', async () => {
     const other = {apiKey: {key: canaries.token}};
-    await writeFile(target, JSON.stringify({version: 1, origins: {'https://old.example': other}}), {mode: 0o644});
+    await writeFile(target, JSON.stringify({version: 1, origins: {'https://old.example': other}}));
+    await chmod(target, 0o644);
     const {code, stderr} = await mycli(['auth:login', '--origin', runtimeOrigin], {stdin: canaries.key});
     expect(code).toBe(0);
-    expect(stderr).toContain(`chmod 600 ${file}`);
+    expect(stderr).toContain(shellLine('chmod', '600', file));
     expect((await lstat(file)).isSymbolicLink()).toBe(true);
     expect(await modeOf(target)).toBe('600');
     expect(await readFile(target, 'utf8')).toContain(canaries.key);

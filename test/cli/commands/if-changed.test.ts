@@ -31,7 +31,7 @@ describe('bundle:push --if-changed', () => {
     const {code, stdout, stderr} = await push(['--if-changed', '--target', 'staging', '--wait']);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^Nothing was uploaded: unchanged since bundle 1, pushed to shop (now|\d+ (?:s|min) ago)\.\nDeployed to staging\.\nhttp:\/\/staging--shop\.localhost:\d+\/\n$/,
+      /^Nothing was uploaded: unchanged since bundle 1, pushed to shop (?:now|just now|\d+ \w+ ago)\.\nDeployed to staging\.\nhttp:\/\/staging--shop\.localhost:\d+\/\n$/,
     );
     expect(stderr).toContain('unchanged since bundle 1');
     expect(uploads()).toBe(1);

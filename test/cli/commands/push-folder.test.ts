@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {runWarm} from '../warm-cli.js';
 import {makeFolder, writeTree} from '../../folder.js';
+import {shellWords} from '../shell-words.js';
 
 let project: string;
 beforeEach(async () => {
@@ -68,9 +69,7 @@ describe('the folder to push', () => {
     expect(await from('scripts')).toMatchObject({paths: ['ssr.js']});
     const {code, error} = await from('packages/b');
     expect([code, error?.code]).toEqual([3, 'ERR_CONFIG_AMBIGUOUS']);
-    const flags = (error?.suggestions ?? []).flatMap(
-      (advice) => / pass (--?\w+) (\S+)\.$/.exec(advice)?.slice(1) ?? [],
-    );
+    const flags = (error?.suggestions ?? []).flatMap((advice) => shellWords(/ pass (-.+)\.$/.exec(advice)?.[1] ?? ''));
     expect(await from('packages/b', ...flags.slice(0, 2))).toMatchObject({paths: ['ssr.js']});
     expect(await from('packages/b', ...flags.slice(2))).toMatchObject({paths: ['ssr.mjs']});
   });

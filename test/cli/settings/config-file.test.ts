@@ -5,6 +5,7 @@ import {beforeEach, describe, expect, test} from 'vitest';
 import {loadConfigFile} from '../../../src/cli/settings/config-file.js';
 import {definitions} from '../../../src/settings/definitions.js';
 import {makeFolder, writeTree} from '../../folder.js';
+import {shellLine} from '../../../src/text/suggest.js';
 
 let root: string;
 let warnings: string[];
@@ -69,7 +70,7 @@ describe('finding', () => {
     expect(await load('a/b')).toBeUndefined();
     const [path, searched] = [join(root, 'mycli.config.json'), 'only the working directory is searched'];
     expect(warnings).toEqual([
-      `Ignored ${path}: outside a git repository, ${searched}. To use it, pass --cwd ${root}.`,
+      `Ignored ${path}: outside a git repository, ${searched}. To use it, pass ${shellLine('--cwd', root)}.`,
     ]);
     expect((await load('.'))?.path).toBe(join(root, 'mycli.config.json'));
   });
@@ -118,7 +119,7 @@ describe('finding', () => {
     expect(await load('.')).toBeUndefined();
     expect(warnings).toEqual([
       `Ignored ${join(root, 'mycli.config.js')}, because it belongs to another user (4242). ` +
-        `If you trust it, pass --config ${join(root, 'mycli.config.js')}.`,
+        `If you trust it, pass ${shellLine('--config', join(root, 'mycli.config.js'))}.`,
     ]);
     await expect(load('.', undefined, true)).rejects.toMatchObject({
       code: 'ERR_CONFIG_FOREIGN',

@@ -40,13 +40,15 @@ afterEach(() => void vi.unstubAllEnvs());
 
 test.runIf(process.platform === 'linux')('a browser gets no secrets', async () => {
   const folder = await makeFolder();
-  const [browser, seen] = [join(folder, 'browser'), join(folder, 'seen')];
-  await writeFile(browser, `#!/bin/sh\nenv > ${seen}.part && echo "$1" >> ${seen}.part && mv ${seen}.part ${seen}\n`, {
+  const [browser, seen] = [join(folder, 'mycli-browser'), join(folder, 'seen')];
+  await writeFile(browser, `#!/bin/sh\ncd '${folder}' && env > part && echo "$1" >> part && mv part seen\n`, {
     mode: 0o755,
   });
+  // By its name: xdg-open takes a blank and a % in BROWSER for its own.
+  const named = {BROWSER: 'mycli-browser', PATH: `${folder}:${process.env['PATH'] ?? ''}`};
   // A browser that is installed would go first.
   const nowhere = {HOME: folder, XDG_DATA_DIRS: folder, XDG_CONFIG_DIRS: folder};
-  for (const [name, value] of Object.entries({BROWSER: browser, DISPLAY: ':1', GITHUB_TOKEN: 'canary', ...nowhere}))
+  for (const [name, value] of Object.entries({...named, DISPLAY: ':1', GITHUB_TOKEN: 'canary', ...nowhere}))
     vi.stubEnv(name, value);
   expect(await openBrowser('https://shop.example/', process.env)).toBe(true);
   await expect.poll(() => readFile(seen, 'utf8').catch(() => '')).toContain('https://shop.example/');
