@@ -7,7 +7,7 @@ const kept =
 for (const name of Object.keys(process.env)) if (!kept.test(name)) Reflect.deleteProperty(process.env, name);
 
 // Local time is not UTC: what takes one for the other is seen.
-process.env['TZ'] = 'America/Caracas';
+process.env['TZ'] = process.env['VITEST_TZ'] ?? 'America/Caracas';
 
 /** Tests that start many processes or try thousands of inputs. `npm test` runs all others, `npm run test:ci` these. */
 const slow = [

@@ -3,6 +3,9 @@
 import {existsSync} from 'node:fs';
 import {relative} from 'node:path';
 
+const [, manager] = /^(pnpm|yarn|bun)\//.exec(process.env.npm_config_user_agent ?? '') ?? [];
+if (manager !== undefined) throw new Error(`The lockfile of this clone is npm's: run npm ci, not ${manager} install.`);
+
 const isHere = !relative(process.cwd(), process.env.INIT_CWD).startsWith('..');
 if (isHere || !existsSync('dist')) await import('./build.js');
 else if (existsSync('src')) {

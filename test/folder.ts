@@ -1,5 +1,5 @@
 import {statSync} from 'node:fs';
-import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, realpath, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {onTestFinished} from 'vitest';
@@ -34,6 +34,13 @@ export async function writeTree(folder: string, tree: Tree): Promise<void> {
     await mkdir(dirname(file), {recursive: true});
     await writeFile(file, content);
   }
+}
+
+/** What the tester's umask leaves of the permissions of a new file. */
+export async function masked(mode: number): Promise<number> {
+  const file = join(await makeFolder(), 'file');
+  await writeFile(file, '', {mode});
+  return (await stat(file)).mode & 0o777;
 }
 
 /** A pattern that matches a text, such as a path, and nothing else. */

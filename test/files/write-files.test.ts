@@ -4,7 +4,7 @@ import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {beforeEach, expect, test} from 'vitest';
 import {makePrivateDirectory, stageFile} from '../../src/files/write-files.js';
-import {makeFolder} from '../folder.js';
+import {makeFolder, masked} from '../folder.js';
 
 let root: string;
 beforeEach(async () => {
@@ -40,7 +40,7 @@ test('a file is in its place when it is placed, no sooner, and nothing is left b
   await staged.place();
   await staged.discard();
   expect(await readFile(path, 'utf8')).toBe('new');
-  expect((await stat(path)).mode & 0o777).toBe(0o640 & ~process.umask());
+  expect((await stat(path)).mode & 0o777).toBe(await masked(0o640));
   expect(await readdir(folder)).toEqual(['file']);
 });
 
