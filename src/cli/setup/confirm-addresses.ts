@@ -6,7 +6,6 @@ import {flagValue, shellLine} from '../../text/suggest.js';
 import type {CommandContext} from '../command/context.js';
 import {checkOrigins, serviceUrl, trustedOrigins} from '../settings/connection.js';
 import {readCredentials, trustAddresses} from '../settings/credential-file.js';
-import type {BackendReach} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
 import {confirm, isAttended} from './prompts.js';
 
@@ -40,7 +39,10 @@ export async function unknownAddresses<Address extends {readonly url: string}>(
 export async function confirmAddresses(
   context: CommandContext,
   settings: Settings,
-  {writes = false, readsLogs = false}: Pick<BackendReach<never>, 'writes' | 'readsLogs'> = {},
+  {
+    writes = false,
+    readsLogs = false,
+  }: {readonly writes?: boolean | undefined; readonly readsLogs?: boolean | undefined} = {},
 ): Promise<void> {
   const isUsed = (key: AddressKey) => (key === 'check' ? writes : key !== 'logsOrigin' || readsLogs);
   const asks = isAttended(context);
