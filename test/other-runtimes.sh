@@ -1,7 +1,6 @@
 #!/bin/bash
 # other-runtimes.sh: pushes with the command and with the library on Bun and on Deno, from their npm packages, to a local
-# runtime on Node. Called as `npm run test:suite other-runtimes`
-# after `npm ci`.
+# runtime on Node. Called as `npm run test:suite other-runtimes` after `npm ci`.
 set -euo pipefail
 root=$(realpath "$(dirname "$0")/..")
 folder=$(mktemp -d)

@@ -2,7 +2,6 @@ import {execFileSync} from 'node:child_process';
 import {chmod, copyFile, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
-import {runtimeVariables} from '../../src/cli/setup/local-runtime.js';
 import {startLocalRuntime} from '../../src/testing.js';
 import {binary, runCli} from '../cli/spawn-cli.js';
 import {makeFolder, writeTree} from '../folder.js';
