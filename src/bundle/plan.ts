@@ -66,8 +66,8 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     readOrigin(projectDirectory, options.env, options.now),
   ]);
   const {files, emptyFolders} = v2 ? withoutConfig(scan, v2.configPath) : scan;
-  const {refusesForeign} = options;
-  const directories = {project: projectDirectory, build: buildDirectory, framework, refusesForeign};
+  const {refusesForeign, guardsCode: guard} = options;
+  const directories = {project: projectDirectory, build: buildDirectory, framework, refusesForeign, guard};
   const {sources, warnings} = await readConfigSources(options, directories, v2?.configPath);
   signal?.throwIfAborted();
   const paths = files.map(({path}) => path);

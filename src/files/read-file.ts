@@ -1,5 +1,6 @@
-import type {Stats} from 'node:fs';
+import {constants, openSync, type Stats} from 'node:fs';
 import {readFile, stat} from 'node:fs/promises';
+import {buffer} from 'node:stream/consumers';
 import {parseJson} from '../text/json.js';
 
 /**
@@ -41,7 +42,16 @@ export async function readJsonFile(path: string): Promise<unknown> {
 
 /** Reads a text file that the user named with `@FILE`. It may be a pipe, as in `<(command)`. */
 export async function readText(path: string): Promise<string> {
-  return decodeText(await readFile(path));
+  return decodeText((await stat(path)).isFIFO() ? await readPipe(path) : await readFile(path));
+}
+
+/** Reads a pipe as a stream: the process could not end while it waits for a writer in a thread. */
+async function readPipe(path: string): Promise<Buffer> {
+  // The pipe of a shell is open already. Opened again, it would not tell that its writer has ended.
+  const inherited = path === '/dev/stdin' ? 0 : /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path)?.[1];
+  const fd = inherited ?? openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const {Socket} = await import('node:net');
+  return buffer(new Socket({fd: Number(fd), writable: false}));
 }
 
 /** Whether there is anything at a path. A link counts when what it leads to is there. */

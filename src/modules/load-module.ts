@@ -11,17 +11,22 @@ import {foreignFile, foreignOwner} from '../files/ownership.js';
 import {exists, readJsonFile, verifyRegularFile} from '../files/read-file.js';
 import {flagValue, shellLine} from '../text/suggest.js';
 
+/** Does what is to be done around code of the user, which may never return. */
+export type Guard = <T>(load: () => Promise<T>) => Promise<T>;
+
 /**
  * Executes a TypeScript or JavaScript module from source and returns its exports by name (`default` included). It
  * leaves no cache files, waits for exported promises, and a second call executes the file again, except for JavaScript
  * that Node can load by itself, which it does once per process.
  * @param path Absolute.
  * @param provided Packages that the file can import although they are not installed: their exports, by name.
+ * @param guard Runs the code. @default nothing is done around it
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming the file when it cannot be loaded or throws.
  */
 export async function loadModule(
   path: string,
   provided: Readonly<Record<string, object>> = {},
+  guard: Guard = (load) => load(),
 ): Promise<Record<string, unknown>> {
   await verifyRegularFile(path).catch((error: unknown) => {
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
@@ -34,7 +39,7 @@ export async function loadModule(
   const file = await realpath(path);
   try {
     const source = await readFile(file, 'utf8');
-    return await exportsOf(await execute(file, source, provided), source);
+    return await guard(async () => exportsOf(await execute(file, source, provided), source));
   } catch (error) {
     const reason = describe(error, file);
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} could not be loaded: ${reason}`), {
@@ -50,15 +55,17 @@ export interface CodeTrust {
   readonly project: string;
   /** Whether code of another user is an error. @default it is run, because the caller chose the project */
   readonly refusesForeign?: boolean | undefined;
+  /** Runs the code. @default nothing is done around it */
+  readonly guard?: Guard | undefined;
 }
 
 /**
  * Executes a module that a project brings.
  * @throws RuntimeCliError `ERR_CONFIG_FOREIGN`, and as `loadModule` does.
  */
-export async function loadProjectModule(path: string, {project, refusesForeign}: CodeTrust) {
+export async function loadProjectModule(path: string, {project, refusesForeign, guard}: CodeTrust) {
   const owner = refusesForeign === true ? foreignOwner(path) : undefined;
-  if (owner === undefined) return loadModule(path);
+  if (owner === undefined) return loadModule(path, {}, guard);
   const advice = `If you trust the project, name it: ${shellLine(...flagValue('--project-directory', project))}`;
   throw foreignFile(path, owner, [advice]);
 }

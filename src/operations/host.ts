@@ -8,7 +8,10 @@ import type {OperationProgress} from './options.js';
 import type {PushPlace} from './push/records.js';
 
 /** What operations use of the process that runs them. Library calls use the actual process; tests provide their own. */
-export interface Host extends Pick<BundlePlanOptions, 'refusesForeign' | 'collectsMetadata' | 'ownFiles'> {
+export interface Host extends Pick<
+  BundlePlanOptions,
+  'refusesForeign' | 'guardsCode' | 'collectsMetadata' | 'ownFiles'
+> {
   /** Absolute base directory for relative paths. */
   readonly cwd: string;
   /** Absolute folder of the configuration file. @default the base directory of a call */
@@ -61,8 +64,8 @@ export interface RunHost extends Host {
 
 /** What planning a bundle uses of the host. */
 export function planningHost(host: Host) {
-  const {env, refusesForeign, collectsMetadata, ownFiles} = host;
-  return {env, refusesForeign, collectsMetadata, ownFiles, now: () => host.now()};
+  const {env, refusesForeign, guardsCode, collectsMetadata, ownFiles} = host;
+  return {env, refusesForeign, guardsCode, collectsMetadata, ownFiles, now: () => host.now()};
 }
 
 /** A bundle that failed a check after its deployment. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {definitions, optionProblems, settingKeys} from '../../settings/definitions.js';
+import type {Guard} from '../../modules/load-module.js';
 import type {OptionProblem} from '../../settings/types.js';
 import {fieldProblems} from '../../settings/schemas.js';
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../types.js';
@@ -72,6 +73,8 @@ export interface BundlePlanOptions extends BundleContentOptions {
   readonly projectSlug?: string | undefined;
   /** Whether code of another user in the project is an error. @default it is run */
   readonly refusesForeign?: boolean | undefined;
+  /** Runs the code of the project. @default nothing is done around it */
+  readonly guardsCode?: Guard | undefined;
   /** Whether it gets the metadata that the framework's own client collects. @default none */
   readonly collectsMetadata?: boolean | undefined;
   /** Absolute paths of files that are being written, which never become part of the bundle. */

@@ -1,25 +1,33 @@
 import {resolve} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import {Worker} from 'node:worker_threads';
+import type {Guard} from '../../modules/load-module.js';
 import {matchModeSchema} from '../../settings/schemas.js';
 import {loadConfigFile} from '../settings/config-file.js';
 import {givenValue} from './command-line.js';
 import {complete, completionLines} from './complete.js';
 import {declaredCommands, HostConfig, type HostOptions} from './plugins.js';
 
+/** How long a configuration that is code may run for a completion, in milliseconds. */
+const limitMs = 300;
+
 /**
- * Prints what completes a command line. Runs no plugin and sends nothing: values come from the configuration file, and
- * commands of plugins from their manifests.
+ * Prints what completes a command line: first what is known without the configuration, which may be code that never
+ * ends. Runs no plugin and sends nothing: values come from the configuration file that `status` would use, and commands
+ * of plugins from their manifests.
  * @param words What follows `mycli`, up to the cursor.
  */
 export async function answerCompletion(words: readonly string[], options: HostOptions): Promise<void> {
   const {session} = options;
+  // What a configuration prints is no completion.
+  session.output.claimStdout();
   const config = new HostConfig({...options, userPlugins: false});
   await config.load();
   const cwd = resolve(session.cwd, givenValue(words, '--cwd', '-C') ?? '');
   const configured = async () => {
+    const search = {cwd, guardsCode: withinLimit(session.guardsCode), warn: () => undefined};
     // What is wrong with it, a command will say.
-    const file = await loadConfigFile({cwd, warn: () => undefined}, givenValue(words, '--config')).catch(
-      () => undefined,
-    );
+    const file = await loadConfigFile(search, givenValue(words, '--config')).catch(() => undefined);
     const all = file === undefined ? [] : [file.settings, ...file.targets.values()];
     const of = (key: 'projectSlug' | 'targetSlug') => all.flatMap((settings) => settings[key] ?? []);
     return {
@@ -28,19 +36,14 @@ export async function answerCompletion(words: readonly string[], options: HostOp
       backends: Object.keys(file?.settings.backendOptions ?? {}),
     };
   };
-  const valuesOf = async (flag: string) => {
-    switch (flag) {
-      case 'project':
-      case 'target':
-      case 'from':
-        return [...new Set((await configured())[flag === 'project' ? 'project' : 'target'])];
-      case 'runtime-backend':
-        return ['auto', 'api', 'legacy', ...(await configured()).backends];
-      case 'match-mode':
-        return matchModeSchema.options;
-      default:
-        return [];
-    }
+  const knownValues = async (flag: string) => {
+    if (flag === 'runtime-backend') return ['auto', 'api', 'legacy'];
+    return flag === 'match-mode' ? matchModeSchema.options : [];
+  };
+  const configuredValues = async (flag: string) => {
+    if (flag === 'runtime-backend') return (await configured()).backends;
+    if (flag === 'project') return [...new Set((await configured()).project)];
+    return flag === 'target' || flag === 'from' ? [...new Set((await configured()).target)] : [];
   };
   const declared = declaredCommands(options, config.dataDir, words);
   const known = {
@@ -48,5 +51,38 @@ export async function answerCompletion(words: readonly string[], options: HostOp
     topics: config.topics,
     findCommand: (id: string) => config.findCommand(id) ?? declared.find((command) => command.id === id),
   };
-  session.output.data(completionLines(await complete(words, known, valuesOf)));
+  const printed = new Set<string>();
+  for (const valuesOf of [knownValues, configuredValues]) {
+    for (const line of completionLines(await complete(words, known, valuesOf))) {
+      if (!printed.has(line)) session.output.data(`${line}\n`);
+      printed.add(line);
+    }
+  }
+}
+
+/**
+ * Kills a process whose main thread is busy or blocked for too long. A busy machine gets more time, because others use
+ * it, too.
+ */
+const watchdog = `
+const [cpu, began] = [process.cpuUsage(), performance.now()];
+setInterval(() => {
+  const {user, system} = process.cpuUsage(cpu);
+  if (user + system > ${1000 * limitMs} || performance.now() - began > ${4 * limitMs}) process.kill(process.pid, 'SIGTERM');
+}, 20);`;
+
+/** Ends code after its time: by a timer, and from another thread if it loops. */
+function withinLimit(guard: Guard = (load) => load()): Guard {
+  return (load) =>
+    guard(async () => {
+      const watch = new Worker(watchdog, {eval: true});
+      try {
+        const late = delay(limitMs, undefined, {ref: false}).then(() =>
+          Promise.reject(new Error('It takes too long.')),
+        );
+        return await Promise.race([load(), late]);
+      } finally {
+        await watch.terminate();
+      }
+    });
 }

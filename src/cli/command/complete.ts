@@ -1,4 +1,5 @@
 import type {Command} from '@oclif/core';
+import {oneLine} from '../../text/sentence.js';
 import {commandFirst, givenValue, helpFlags, joinWords} from './command-line.js';
 
 /** What may stand where the cursor is. */
@@ -105,8 +106,13 @@ export const completionRequest = 'completion:words';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
+/** A word that every shell takes for itself, whatever it completes. Others are to be typed, and quoted. */
+const plainWord = /^[\p{L}\p{N}_-][\p{L}\p{N}_@%+=:,./-]*$/u;
+
 /** What mycli prints when a script asks: a line for each word, and one for paths. */
-export function completionLines({words, paths}: Completion): string {
-  const lines = words.map(([word, meaning]) => (meaning === '' ? word : `${word}\t${meaning}`));
-  return [...lines, ...(paths === undefined ? [] : [`:${paths}`])].map((line) => `${line}\n`).join('');
+export function completionLines({words, paths}: Completion): readonly string[] {
+  const lines = words
+    .filter(([word]) => plainWord.test(word))
+    .map(([word, meaning]) => (meaning === '' ? word : `${word}\t${oneLine(meaning)}`));
+  return paths === undefined ? lines : [...lines, `:${paths}`];
 }

@@ -4,6 +4,7 @@ import {dirname, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
 import {createSweptDirectory, type TemporaryDirectory} from '../../files/temporary-directory.js';
+import type {Guard} from '../../modules/load-module.js';
 import type {Output} from '../output/output.js';
 import type {CredentialFile} from '../settings/credential-file.js';
 import {completedAddresses, loadSettings, spacedVariables, type SettingsUse} from '../settings/load-settings.js';
@@ -40,6 +41,10 @@ export class CommandContext {
 
   get stdin(): NodeJS.ReadStream {
     return this.session.stdin;
+  }
+
+  get guardsCode(): Guard | undefined {
+    return this.session.guardsCode;
   }
 
   get configDirectory(): string {

@@ -23,6 +23,7 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
     // Who names the configuration or the project trusts it.
     collectsMetadata: true,
     refusesForeign: flags['config'] === undefined && flags['project-directory'] === undefined,
+    guardsCode: session.guardsCode,
     ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
     userAgent: context.config.userAgent,
     logger: {

@@ -11,6 +11,7 @@ import {asSentence} from '../../text/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
 import {isSecretName} from '../../http/redact.js';
+import type {Guard} from '../../modules/load-module.js';
 import {asOwnError, blameUserCode, endedEarly, reportOf, requestedExitCode, unknownCommand} from './error-report.js';
 import {GroupedHelp} from './help.js';
 import type {ErrorDocument} from '../output/documents.js';
@@ -47,8 +48,8 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     leave(session);
     host.exit(exitCode);
   };
-  const {signal, overdue} = ownSignals(host, end);
-  const session = createSession(host, signal);
+  const {signal, overdue, guardsCode} = ownSignals(host, end);
+  const session = createSession(host, signal, guardsCode);
   const {failed, isClosedPipe} = watchProcess(host, root, session.cwd);
   host.once('exit', () => {
     if (hasEnded) return;
@@ -61,7 +62,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   // Plugins' hooks may print before the command is known.
   if (session.output.json) session.output.claimStdout();
   const running = async () => {
-    await runCommand(host, root, session);
+    await runCommand(host, root, session, guardsCode);
     printDocument(session);
     await session.output.flush();
   };
@@ -79,7 +80,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   }
 }
 
-function createSession(host: NodeJS.Process, signal: AbortSignal): Session {
+function createSession(host: NodeJS.Process, signal: AbortSignal, guardsCode: Guard): Session {
   const {env, stdout, stderr} = host;
   // Before oclif parses, because parsing errors must be JSON, too.
   const switches = beforeEnd(host.argv.slice(2));
@@ -107,6 +108,7 @@ function createSession(host: NodeJS.Process, signal: AbortSignal): Session {
     },
     output,
     signal,
+    guardsCode,
     temporary: [],
     cleanups: [],
     pluginProblems: [],
@@ -133,9 +135,13 @@ const repeatMs = 1000;
 
 /**
  * Handles SIGINT, SIGTERM and SIGHUP: the first one aborts and allows a short time to clean up, a later one exits at
- * once. `overdue` rejects when the command has not ended after its time to clean up.
+ * once. `overdue` rejects when the command has not ended after its time to clean up. While `guardsCode` runs code, signals
+ * have their usual effect: they end the process at once, even if that code loops.
  */
-export function ownSignals(host: Pick<EventEmitter, 'on'>, endNow: (exitCode: number) => void) {
+export function ownSignals(
+  host: Pick<EventEmitter, 'on' | 'rawListeners' | 'removeAllListeners'>,
+  endNow: (exitCode: number) => void,
+) {
   const controller = new AbortController();
   const {signal} = controller;
   let firstAt = 0;
@@ -151,7 +157,22 @@ export function ownSignals(host: Pick<EventEmitter, 'on'>, endNow: (exitCode: nu
   const overdue = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), cleanupMs));
   });
-  return {signal, overdue};
+  let running = 0;
+  let listeners: readonly (readonly [name: string, listener: () => void])[] = [];
+  const guardsCode = async <T>(load: () => Promise<T>): Promise<T> => {
+    running += 1;
+    if (running === 1) {
+      listeners = signals.flatMap((name) => host.rawListeners(name).map((one) => [name, one as () => void] as const));
+      for (const name of signals) host.removeAllListeners(name);
+    }
+    try {
+      return await load();
+    } finally {
+      running -= 1;
+      if (running === 0) for (const [name, listener] of listeners) host.on(name, listener);
+    }
+  };
+  return {signal, overdue, guardsCode};
 }
 
 /**
@@ -241,7 +262,7 @@ function warningText(warning: unknown, detail: string): string {
   return lines.filter((line) => !line.includes('DEBUG=*')).join(', ');
 }
 
-async function runCommand(host: NodeJS.Process, root: string, session: Session): Promise<void> {
+async function runCommand(host: NodeJS.Process, root: string, session: Session, guardsCode: Guard): Promise<void> {
   if (session.cwd === '') {
     const suggestions = ['Change to a folder that exists.'];
     throw createError('ERR_OPTION_INVALID', 'The working directory no longer exists.', {suggestions});
@@ -257,7 +278,7 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session):
     const {answerCompletion} = await import('./answer-completion.js');
     return answerCompletion(typed.slice(typed.indexOf('--') + 1), options);
   }
-  const config = await loadConfig(options, given);
+  const config = await guardsCode(() => loadConfig(options, given));
   const args = joinWords(given, config);
   const [id = '', ...argv] = args;
   // Not `run` of oclif: it would make a configuration of its own, and so not name plugins that fail.

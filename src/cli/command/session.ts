@@ -1,5 +1,6 @@
 import type {BackendFailure} from '../../backends/registry.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
+import type {Guard} from '../../modules/load-module.js';
 import type {JsonDocument, Output} from '../output/output.js';
 import type {RunEvents} from '../output/run-events.js';
 import type {AllowedWrite} from '../settings/write-hooks.js';
@@ -14,6 +15,8 @@ export interface Session {
   readonly stdin: NodeJS.ReadStream;
   readonly output: Output;
   readonly signal: AbortSignal;
+  /** Leaves signals to the system while code of the user runs: where it loops, nothing else could end it. */
+  readonly guardsCode?: Guard | undefined;
   /** The temporary folders, of which none may stay, however the process ends. */
   readonly temporary: TemporaryDirectory[];
   /** What plugins clean up after an interruption. None rejects; each takes 5 s at most. */

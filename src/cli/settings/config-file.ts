@@ -11,7 +11,7 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {foreignFile, foreignOwner, isTrusted} from '../../files/ownership.js';
 import {exists, readTextFile} from '../../files/read-file.js';
 import {isSecretHeader, isSecretName, plainName} from '../../http/redact.js';
-import {loadModule} from '../../modules/load-module.js';
+import {loadModule, type Guard} from '../../modules/load-module.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {describeProblems, fieldProblems, keyed, objectSchema, text} from '../../settings/schemas.js';
 import type {ConfigFile, ConfigSettings} from './settings.js';
@@ -24,6 +24,8 @@ const declarationFile = /\.d\.[cm]?ts$/;
 interface ConfigSearch {
   readonly cwd: string;
   readonly warn: (message: string) => void;
+  /** Runs the file, if it is code. @default nothing is done around it */
+  readonly guardsCode?: Guard | undefined;
   /** Whether a file of another user is an error. @default it is passed over with a warning */
   readonly refusesForeign?: boolean | undefined;
 }
@@ -34,11 +36,11 @@ interface ConfigSearch {
  * TypeScript and JavaScript files are executed, so that one that another user owns is never used.
  */
 export async function loadConfigFile(search: ConfigSearch, explicit?: string): Promise<ConfigFile | undefined> {
-  if (explicit !== undefined) return located(await configFile(resolve(search.cwd, explicit)), search.cwd, true);
+  if (explicit !== undefined) return located(await configFile(resolve(search.cwd, explicit), search), search.cwd, true);
   const {searched, above} = await directoriesToSearch(search.cwd);
   for (const directory of searched) {
     const path = await configIn(directory, search);
-    if (path !== undefined) return located(await configFile(path), search.cwd, false);
+    if (path !== undefined) return located(await configFile(path, search), search.cwd, false);
   }
   for (const directory of above) {
     const path = await configIn(directory).catch(() => undefined);
@@ -69,7 +71,7 @@ async function located(file: FileContent, cwd: string, isNamed: boolean): Promis
   return {...file, directory: own};
 }
 
-async function readConfig(path: string): Promise<Config> {
+async function readConfig(path: string, {guardsCode}: ConfigSearch): Promise<Config> {
   if (basename(path) === 'package.json') {
     const {mycli} = await readJsonObject(path);
     if (isRecord(mycli)) return mycli;
@@ -77,7 +79,7 @@ async function readConfig(path: string): Promise<Config> {
   }
   if (extname(path) === '.json') return readJsonObject(path);
   // It may be executed by a mycli that is installed elsewhere.
-  const exported = await loadModule(path, {mycli: {defineConfig}});
+  const exported = await loadModule(path, {mycli: {defineConfig}}, guardsCode);
   const config = exported['config'] ?? asRecord(exported['default'])['config'] ?? exported['default'];
   if (isRecord(config)) return config;
   throw createError('ERR_CONFIG_INVALID', `${path} does not export a configuration.`, {
@@ -198,8 +200,8 @@ const fileSchema = schemaOf(configuredKeys, {
   targets: v.optional(keyed(schemaOf(perTargetKeys))),
 });
 
-async function configFile(file: string): Promise<FileContent> {
-  const config = await readConfig(file);
+async function configFile(file: string, search: ConfigSearch): Promise<FileContent> {
+  const config = await readConfig(file, search);
   const {success, output, issues = []} = v.safeParse(fileSchema, config);
   const unknown = issues.find(({kind, expected}) => kind === 'schema' && expected === 'never');
   const unknownPath = unknown?.path?.map(({key}) => String(key));

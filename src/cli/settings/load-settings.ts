@@ -8,6 +8,7 @@ import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {Environment} from '../../http/types.js';
 import {decodeText, readText} from '../../files/read-file.js';
+import type {Guard} from '../../modules/load-module.js';
 import {isSecretHeader, isSecretName} from '../../http/redact.js';
 import {asRecord, tryJson} from '../../text/json.js';
 import {
@@ -48,6 +49,7 @@ interface SecretReader {
 
 interface SettingsContext extends SecretReader, Pick<SettingsSources, 'flags' | 'env'> {
   readonly credentialFile: CredentialFile;
+  readonly guardsCode?: Guard | undefined;
 }
 
 export interface SettingsUse {
@@ -93,9 +95,9 @@ async function readSources(
   context: SettingsContext,
   {stored: takesStored = true, changes, target}: SettingsUse = {},
 ): Promise<SettingsSources> {
-  const {flags, env, cwd, credentialFile, output} = context;
+  const {flags, env, cwd, credentialFile, output, guardsCode} = context;
   const {config} = flags;
-  const search = {cwd, warn: (message: string) => output.warn(message), refusesForeign: changes};
+  const search = {cwd, warn: (message: string) => output.warn(message), guardsCode, refusesForeign: changes};
   const file = await loadConfigFile(search, typeof config === 'string' ? config : undefined);
   const sources = {flags, target, env, cwd, file};
   return takesStored ? {...sources, stored: await storedSettings(resolveSettings(sources), credentialFile)} : sources;

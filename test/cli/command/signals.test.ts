@@ -1,10 +1,13 @@
+import {execFileSync} from 'node:child_process';
 import {EventEmitter, once} from 'node:events';
-import {access, mkdtemp, readdir, rm} from 'node:fs/promises';
+import {constants} from 'node:fs';
+import {access, mkdtemp, open, readdir, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test, vi} from 'vitest';
 import {ownSignals} from '../../../src/cli/command/run.js';
-import {fixtureBinary, start, type Running} from '../spawn-cli.js';
+import {makeFolder} from '../../folder.js';
+import {binary, fixtureBinary, start, type Running} from '../spawn-cli.js';
 
 let temporary: string;
 beforeAll(async () => {
@@ -90,4 +93,54 @@ test('a second signal, a second later, ends at once', () => {
   vi.advanceTimersByTime(1);
   host.emit('SIGTERM');
   expect(ends).toEqual([143]);
+});
+
+/** Announces on stderr that it runs, then never lets the process do anything else. */
+const looping = 'console.error("looping");\nwhile (true) {}\n';
+
+/** Starts a command in a project, and waits until code of the project says that it runs. */
+async function startLooping(files: Readonly<Record<string, string>>, args: readonly string[]): Promise<Running> {
+  const running = start(binary, args, {cwd: await makeFolder(files)});
+  if (running.child.stderr === null) throw new Error('stderr is not a pipe');
+  await once(running.child.stderr, 'data');
+  return running;
+}
+
+test.each([
+  ['a configuration', {'mycli.config.mjs': looping}, ['status']],
+  ['a configuration in TypeScript', {'mycli.config.ts': looping}, ['config:show']],
+  [
+    "a project's own configuration of its bundle",
+    {'config.server.js': looping, 'build/ssr.js': '', 'package.json': '{"type": "module"}'},
+    ['build', '--dry-run'],
+  ],
+] as const)('a signal ends a command whose %s loops', async (_what, files, args) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const {child, ended} = await startLooping(files, args);
+    child.kill(signal);
+    expect(await ended).toMatchObject({signal});
+  }
+});
+
+test.each(['--from', 'KEY=@'])('a signal ends env:set that waits for the writer of a pipe (%s)', async (given) => {
+  const cwd = await makeFolder({});
+  const pipe = join(cwd, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const argument = given === '--from' ? [given, pipe] : [`${given}${pipe}`];
+  const {child, ended} = start(binary, ['env:set', ...argument, '--debug', '-p', 'shop', '-t', 'staging'], {cwd});
+  // It is open for reading once a writer that does not wait can open it.
+  await expect
+    .poll(() => open(pipe, constants.O_WRONLY | constants.O_NONBLOCK).then((file) => file), {timeout: 20_000})
+    .toBeDefined();
+  child.kill('SIGINT');
+  expect(await ended).toMatchObject({code: 130});
+});
+
+test('env:set reads what the writer of a pipe sends, however late', async () => {
+  const cwd = await makeFolder({});
+  const pipe = join(cwd, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const {ended} = start(binary, ['env:set', '--from', pipe, '--json', '-p', 'shop', '-t', 'staging'], {cwd});
+  await writeFile(pipe, 'A=1\n');
+  expect(JSON.parse((await ended).stdout)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
 });

@@ -3,7 +3,7 @@ import {mkdir, symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {makeFolder} from '../../folder.js';
-import {binary} from '../spawn-cli.js';
+import {binary, runCli} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 
 const project = {
@@ -148,4 +148,46 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (shell) => {
     }
     child.stdin.end('exit\n');
   });
+});
+
+test('completion: words that a shell would take apart or run are left out', async () => {
+  const slugs = [
+    '$(touch${IFS}X)',
+    '`touch X`',
+    'a b',
+    'a;b',
+    "a'b",
+    'a\nb',
+    'a\tb',
+    '~root',
+    '*',
+    'a&b',
+    'größe',
+    'v1.2_3',
+  ];
+  const targets = Object.fromEntries(slugs.map((slug) => [slug, {}]));
+  const cwd = await makeFolder({'mycli.config.json': JSON.stringify({targets})});
+  for (const flag of [['--target', ''], ['--target=']]) {
+    const {stdout} = await runWarm(['completion:words', '--', 'push', ...flag], {cwd});
+    const prefix = flag.length === 1 ? '--target=' : '';
+    expect(stdout).toBe(`${prefix}größe\n${prefix}v1.2_3\n`);
+  }
+});
+
+test('completion: what a configuration prints is no word', async () => {
+  const cwd = await makeFolder({
+    'mycli.config.mjs':
+      'console.log("evil");\nprocess.stdout.write("worse\\n");\nexport default {targetSlug: "staging"};\n',
+  });
+  const {stdout} = await runCli(binary, ['completion:words', '--', 'push', '--target', ''], {cwd});
+  expect(stdout).toBe('staging\n');
+});
+
+test.each([
+  ['loops', 'while (true) {}'],
+  ['waits', 'await new Promise((resolve) => setTimeout(resolve, 1_000_000))'],
+])('completion: a configuration that %s is given up, and what is known without it is offered', async (_what, code) => {
+  const cwd = await makeFolder({'mycli.config.mjs': `${code};\nexport default {targetSlug: "staging"};\n`});
+  const ended = await runCli(binary, ['completion:words', '--', 'push', '--runtime-backend', ''], {cwd});
+  expect(ended).toMatchObject({stdout: 'auto\napi\nlegacy\n', stderr: ''});
 });
