@@ -106,6 +106,7 @@ export const optionSchemas: Readonly<Record<OptionName, v.GenericSchema>> = {
  * object of options, so each ignores what only others have.
  */
 export function callProblems(options: object): readonly OptionProblem[] {
+  if (!isRecord(options)) return [{option: 'The argument', message: 'must be an object of options'}];
   return Object.entries(options).flatMap(([option, value]) => {
     if (value === undefined) return [];
     if (Object.hasOwn(optionSchemas, option)) return problemsOf(option, value, optionSchemas[option as OptionName]);

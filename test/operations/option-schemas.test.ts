@@ -22,6 +22,13 @@ const calls = Object.entries(mycli).flatMap(([name, value]): readonly (readonly 
 });
 
 describe.each(calls)('%s', (_, call) => {
+  test.each([[null], [5], ['shop'], [[]]])('refuses %j in place of its options', async (options) => {
+    await expect(call(options as never)).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: 'The argument must be an object of options.',
+    });
+  });
+
   test('refuses a value of the wrong type for each option', async () => {
     // Only a backend knows what a reference of a deployment is.
     for (const name of Object.keys(optionSchemas).filter((one) => one !== 'deployment')) {
@@ -54,6 +61,11 @@ test.each([
   [
     {rateLimit: {maxRetries: -1}},
     'rateLimit.maxRetries must be a non-negative integer, not -1.',
+    mycli.pushRuntimeBundle,
+  ],
+  [
+    {rateLimit: {maxDelayMs: '5'}},
+    'rateLimit.maxDelayMs must be between 0 and 2147483647, not 5.',
     mycli.pushRuntimeBundle,
   ],
   [

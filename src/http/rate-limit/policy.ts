@@ -85,7 +85,12 @@ export function resolveRateLimitPolicy(config: RateLimitMiddlewareConfig = {}): 
   check(Number.isInteger(maxRetries) && maxRetries >= 0, 'maxRetries', 'a non-negative integer', maxRetries);
   const isDelay = Number.isFinite(baseDelayMs) && baseDelayMs >= 0;
   check(isDelay, 'baseDelayMs', 'a non-negative number of milliseconds', baseDelayMs);
-  check(maxDelayMs >= 0 && maxDelayMs <= longestTimerMs, 'maxDelayMs', `between 0 and ${longestTimerMs}`, maxDelayMs);
+  check(
+    Number.isFinite(maxDelayMs) && maxDelayMs >= 0 && maxDelayMs <= longestTimerMs,
+    'maxDelayMs',
+    `between 0 and ${longestTimerMs}`,
+    maxDelayMs,
+  );
   const areStatuses =
     Array.isArray(statusCodes) &&
     statusCodes.every((status) => Number.isInteger(status) && status >= 100 && status <= 599);
