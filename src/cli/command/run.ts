@@ -57,6 +57,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     if (!session.foreign) host.exitCode = conclude(session, endedEarly());
     leave(session);
   });
+  host.once('SIGINT', () => session.output.endLine());
   adoptWarnings(host, session.output);
   if (session.output.interactive) yieldTerminal(host, session.output);
   // Plugins' hooks may print before the command is known.
@@ -82,6 +83,8 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
 
 function createSession(host: NodeJS.Process, signal: AbortSignal, guardsCode: Guard): Session {
   const {env, stdout, stderr} = host;
+  // Node and packages take it before NO_COLOR, and Node warns of that.
+  if (env['NO_COLOR']) delete env['FORCE_COLOR'];
   // Before oclif parses, because parsing errors must be JSON, too.
   const switches = beforeEnd(host.argv.slice(2));
   const output = new Output({

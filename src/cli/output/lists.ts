@@ -53,8 +53,9 @@ export function renderBundles(
   // Servers answer alike for both.
   if (bundles.length === 0 && !total)
     output.info('The project is empty, or does not exist: check its name if you expected bundles.');
-  if (bundles.length > 0) printTable(bundles, columns, output);
-  tellRest(bundles.length, total, output);
+  output.withRemark(restOf(bundles.length, total), () => {
+    if (bundles.length > 0) printTable(bundles, columns, output);
+  });
   return result;
 }
 
@@ -69,8 +70,9 @@ export function renderHistory(
   output: Output,
 ): BundleHistoryDocument {
   const {deployments, total} = result;
-  if (deployments.length > 0) printTable(deployments, columns, output);
-  tellRest(deployments.length, total, output);
+  output.withRemark(restOf(deployments.length, total), () => {
+    if (deployments.length > 0) printTable(deployments, columns, output);
+  });
   return {
     ...result,
     deployments: deployments.map((item) => ({...deploymentEntry(item), live: item.live})),
@@ -90,13 +92,12 @@ export function renderPruned(result: PruneBundlesResult, output: Output): Bundle
   return result;
 }
 
-function tellRest(shown: number, total = 0, output: Output): void {
-  if (shown >= total) return;
-  output.info(
-    shown === 0
-      ? `--offset is past the end: there are ${String(total)}.`
-      : `Showing ${String(shown)} of ${String(total)}. Pass --offset to skip the newest, or --all to show all.`,
-  );
+/** What is said of the rest of a list. Undefined if there is none. */
+function restOf(shown: number, total = 0): string | undefined {
+  if (shown >= total) return undefined;
+  return shown === 0
+    ? `--offset is past the end: there are ${String(total)}.`
+    : `Showing ${String(shown)} of ${String(total)}. Pass --offset to skip the newest, or --all to show all.`;
 }
 
 type ShownFile = Pick<ArchiveInspection['files'][number], 'path' | 'size' | 'category' | 'linkTarget'>;
@@ -118,21 +119,25 @@ export function renderInspection(
 ): BundleInspectDocument {
   const {format, size, sha256, rootDir, configPath, config, matches, files, problems} = inspection;
   const facts = {format, size: prettyBytes(size), sha256, root: rootDir, config: configPath};
-  for (const [name, value] of Object.entries(facts)) {
-    if (value !== undefined) output.result(`${name.padEnd(9)}${value}`);
-  }
-  const lines = config === undefined ? [] : JSON.stringify(config, undefined, 2).split('\n');
-  for (const line of lines) output.result(`  ${line}`);
-  for (const setting of ['ssrOnly', 'ssrShared'] as const) {
-    for (const {pattern, files: matched} of matches[setting]) {
-      output.result(`${setting.padEnd(9)}  ${pattern}  (${count(matched, 'file')})`);
+  const unknown =
+    config === undefined
+      ? 'A v1 archive does not say which of its files are server-only or shared. One pushed with --v2 does.'
+      : undefined;
+  output.withRemark(unknown, () => {
+    for (const [name, value] of Object.entries(facts)) {
+      if (value !== undefined) output.result(`${name.padEnd(9)}${value}`);
     }
-  }
-  output.result('');
-  printTable(files, columns, output);
-  for (const problem of problems) output.outcome(`Problem: ${problem}`);
-  if (config === undefined)
-    output.info('A v1 archive does not say which of its files are server-only or shared. One pushed with --v2 does.');
+    const lines = config === undefined ? [] : JSON.stringify(config, undefined, 2).split('\n');
+    for (const line of lines) output.result(`  ${line}`);
+    for (const setting of ['ssrOnly', 'ssrShared'] as const) {
+      for (const {pattern, files: matched} of matches[setting]) {
+        output.result(`${setting.padEnd(9)}  ${pattern}  (${count(matched, 'file')})`);
+      }
+    }
+    output.result('');
+    printTable(files, columns, output);
+    for (const problem of problems) output.outcome(`Problem: ${problem}`);
+  });
   return inspection;
 }
 

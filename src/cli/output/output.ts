@@ -146,6 +146,11 @@ export class Output implements Logger {
     this.showCursor();
   }
 
+  /** Ends the line on which a terminal shows the key of a signal, as `^C`. */
+  endLine(): void {
+    if (this.stream.isTTY === true) this.#writeStderr('\n');
+  }
+
   /** Shows the cursor, whoever holds back other output, before the process is stopped. */
   showCursor(): void {
     this.#writeStderr('\u001B[?25h');
@@ -195,6 +200,14 @@ export class Output implements Logger {
   /** A message about progress or next steps. */
   info(line: Suggestion): void {
     if (!this.#options.quiet) this.#write(this.#render(line));
+  }
+
+  /** A remark about results: below them, but above where a program reads them that may draw on the terminal, as less. */
+  withRemark(remark: string | undefined, printResults: () => void): void {
+    const isFirst = this.width === Number.POSITIVE_INFINITY && this.stream.isTTY === true;
+    if (remark !== undefined && isFirst) this.info(remark);
+    printResults();
+    if (remark !== undefined && !isFirst) this.info(remark);
   }
 
   /**

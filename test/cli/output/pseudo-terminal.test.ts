@@ -4,7 +4,7 @@ import {once} from 'node:events';
 import {mkdir, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import {beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import type {LocalRuntime, LocalRuntimeOptions} from '../../../src/testing.js';
@@ -120,15 +120,14 @@ describe.skipIf(!hasScript)('on a terminal', () => {
   test('a warning stands below its step while one can still stop, once, and its lines keep their indentation', async () => {
     await writeFile(join(root, 'build/other.js'), '');
     await writeFile(join(root, 'build/page.html'), '');
-    const env = await environment({faults: ['hangx1:route=upload']});
     const push = ['bundle:push', '--ssr-only', 'ssr.js'];
-    const screen = onTerminal(push, env, 60);
+    const screen = onTerminal(push, await environment({faults: ['hangx1:route=upload']}), 60);
     await screen.shows('Warning:');
     await screen.shows('Upload the bundle');
     expect(screen.text()).not.toContain('Uploaded');
     process.kill(screen.pid(), 'SIGINT');
     expect(await screen.ended).toBe(130);
-    const pushed = onTerminal(push, env, 60);
+    const pushed = onTerminal(push, await environment(), 60);
     expect(await pushed.ended).toBe(0);
     const lines = remaining(pushed.text());
     const at = lines.findIndex((line) => line.includes('Warning:'));
@@ -139,7 +138,9 @@ describe.skipIf(!hasScript)('on a terminal', () => {
   });
 
   test('no line is longer than a narrow terminal is wide', async () => {
-    const screen = onTerminal(['bundle:push'], await environment(), 40);
+    const {MYCLI_RUNTIME_ORIGIN: origin = '', MYCLI_PROJECT: projectSlug, ...rest} = await environment();
+    await writeFile(join(root, 'mycli.config.json'), JSON.stringify({origin, projectSlug}));
+    const screen = onTerminal(['bundle:push'], {...rest, MYCLI_TRUSTED_ORIGINS: origin}, 40);
     expect(await screen.ended).toBe(0);
     const lines = remaining(screen.text());
     expect(lines.length).toBeGreaterThan(8);
@@ -225,6 +226,77 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(text).toContain('config.server.mjs failed: boom.');
     expect(text.lastIndexOf(showCursor)).toBeGreaterThan(text.lastIndexOf(hideCursor));
   });
+});
+
+describe.skipIf(!hasScript)('on a terminal, in the small', () => {
+  test('NO_COLOR wins over FORCE_COLOR without a word about it', async () => {
+    const env = {...(await environment()), NO_COLOR: '1', FORCE_COLOR: '1'};
+    await runCli(binary, ['bundle:push'], {cwd: root, env});
+    for (const args of [['bundle:list'], ['bundle:push'], ['config:show']]) {
+      const screen = onTerminal(args, env);
+      expect(await screen.ended).toBe(0);
+      expect(screen.text()).not.toContain('FORCE_COLOR');
+      expect(screen.text()).not.toMatch(/\[\d+m/);
+    }
+  });
+
+  test('Ctrl-C ends the line on which the terminal shows it', async () => {
+    const env = await environment();
+    const started = onTerminal(['runtime:start', '--port', '0'], env);
+    await started.shows('Ctrl-C to stop');
+    started.child.stdin?.write('\u0003');
+    expect(await started.ended).toBe(0);
+    expect(started.text()).toContain('^C\r\n');
+    const commanded = onTerminal(['runtime:start', '--', 'sh', '-c', "'echo ready; exec sleep 60'"], env);
+    await commanded.shows('ready\r\n');
+    commanded.child.stdin?.write('\u0003');
+    await commanded.ended;
+    expect(commanded.text()).toContain('^C\r\n');
+  });
+
+  test('a remark about results comes before them if a program reads them, which may draw on the terminal', async () => {
+    const env = await environment();
+    for (const message of ['first', 'second']) await runCli(binary, ['bundle:push', '-m', message], {cwd: root, env});
+    const remark = 'Showing 1 of 2.';
+    const piped = onTerminal(['bundle:list', '--limit', '1', '|', 'cat'], env);
+    await piped.ended;
+    expect(piped.text()).toContain('second');
+    expect(piped.text().indexOf(remark)).toBeLessThan(piped.text().indexOf('second'));
+    const shown = onTerminal(['bundle:list', '--limit', '1'], env);
+    await shown.ended;
+    expect(shown.text().indexOf(remark)).toBeGreaterThan(shown.text().indexOf('second'));
+  });
+});
+
+const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+
+test.runIf(hasTmux)('an Enter during a push and a narrower window leave no copies of lines', async () => {
+  const env = await environment({faults: ['hangx1:route=upload']});
+  const tmux = (...args: readonly string[]) =>
+    spawnSync('tmux', ['-L', basename(root), '-f', '/dev/null', ...args], {cwd: root, env, encoding: 'utf8'}).stdout;
+  const screen = () => tmux('capture-pane', '-p');
+  const rows = () =>
+    screen()
+      .split('\n')
+      .filter((line) => line.includes('Upload the bundle'));
+  tmux('new-session', '-d', '-x', '100', '-y', '40', `seq 60; exec "${process.execPath}" "${binary}" bundle:push`);
+  onTestFinished(() => void tmux('kill-server'));
+  await expect.poll(rows, {timeout: 20_000}).toHaveLength(1);
+  const spinner = () => rows()[0]?.trim()[0];
+  const redrawn = async () => {
+    const before = spinner();
+    await expect.poll(spinner, {timeout: 20_000}).not.toBe(before);
+  };
+  for (const keys of [['Enter'], ['ls', 'Enter'], ['Enter']]) {
+    tmux('send-keys', ...keys);
+    await redrawn();
+  }
+  expect(rows()).toHaveLength(1);
+  expect(screen()).not.toMatch(/^ls$/m);
+  tmux('resize-window', '-x', '60', '-y', '40');
+  await redrawn();
+  await redrawn();
+  expect(rows()).toHaveLength(1);
 });
 
 test.runIf(hasScript).each(['--quiet', '--json'])('a question is asked on a terminal with %s too', async (flag) => {
