@@ -6,7 +6,7 @@ import {verifyBuildDirectory} from './files/build-output.js';
 import {misplacedRules, readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../projects/check-build.js';
 import {frameworkOfBuild} from '../projects/build-rows.js';
-import {unfitEntry, unfitError} from '../projects/unfit-build.js';
+import {unfitEntry, unfitError, unfitForHost} from '../projects/unfit-build.js';
 import {exists} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {ownValue} from '../text/json.js';
@@ -15,10 +15,11 @@ import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {optionProblems, rejectProblems} from '../settings/definitions.js';
 import {v2Defaults} from '../settings/schemas.js';
 import {backslashWarnings, markFiles, type PatternLists} from './files/patterns.js';
-import {ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
+import {isDefault, siteWarnings, ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
 import {checkBuildScripts} from './files/server-code.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
 import {checkUnneeded} from './files/unneeded-files.js';
+import {partWarnings, startWarnings} from './files/left-out.js';
 import {readConfigSources, type ConfigSource} from './config/config-sources.js';
 import {frameworkMetadata} from './config/defaults.js';
 import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
@@ -91,7 +92,9 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     settings.config[key].filter((pattern) => unmatched[key].includes(pattern));
   const {format} = options;
   const isOfRow = settings.sources.some(({setting, from}) => setting === 'ssrOnly' && from === known?.name);
-  const unfit = framework && isOfRow ? await unfitEntry(framework, buildDirectory) : undefined;
+  const unfit = await (framework && isOfRow
+    ? unfitEntry(framework, buildDirectory)
+    : framework === undefined && options.static !== true && unfitForHost({name: 'The build'}, buildDirectory));
   if (unfit) throw unfitError(unfit);
   const isRows = options.static !== true && (isOfRow || framework?.lists !== undefined);
   const scriptWarnings =
@@ -128,9 +131,12 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...secretWarnings,
       ...scriptWarnings,
       ...unneededWarnings,
+      ...(await partWarnings(projectDirectory, buildDirectory)),
+      ...(options.allowSensitiveFiles === true ? [] : siteWarnings(settings, paths)),
       ...unwantedFiles(files),
       ...wideEntries(files, buildDirectory),
       ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories, paths)),
+      ...(framework === undefined && isDefault(settings) ? await startWarnings(buildDirectory, paths) : []),
       ...strayFiles(files, settings),
       ...patternWarnings(v2?.matchMode, {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')}, paths),
     ],

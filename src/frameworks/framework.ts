@@ -10,10 +10,12 @@ export interface Framework {
   readonly packages: readonly string[];
   /** Its configuration, which identifies it where a workspace keeps the packages elsewhere. */
   readonly configFile?: RegExp;
+  /** A text in that file, where others call theirs so, too. */
+  readonly configText?: RegExp;
   /** Whether others build on it, or are documented by it: it is only looked for in a project of no other framework. */
   readonly isBase?: boolean;
-  /** A package, or a text in the configuration, that tells this row before there is a build. */
-  readonly setting?: {readonly packages: readonly string[]} | {readonly text: RegExp};
+  /** A package, unless the configuration has a text, or a text in it, that tells this row before there is a build. */
+  readonly setting?: {readonly packages: readonly string[]; readonly unless?: RegExp} | {readonly text: RegExp};
   /** The command that builds it, unless package.json has a `build` script. Without one, it need not be built. */
   readonly buildCommand?: string;
   /** Relative to the project. `*` stands for one folder, whose name the project chooses. */

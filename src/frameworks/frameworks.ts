@@ -54,6 +54,16 @@ const programEntries = ['ssr', 'server', 'main', 'index', 'app'].flatMap((name) 
   `${name}.cjs`,
 ]);
 
+/** What fastify-cli starts, which is no app but a part of one. */
+const fastifyPlugin = {
+  text: /^(?![^]*(?:\blisten\(|\b[Ff]astify\w*(?:\.default)?\)?\())[^]*(?:\b(?:exports|default)\b[^]*(?:function\s*\w*\s*|=\s*(?:async\s*)?)\(\s*(?:fastify|app|server|instance)\s*,|@fastify\/autoload)/,
+  problem: 'The entry exports a plugin of Fastify, which fastify-cli starts, not a server.',
+  advice:
+    "Add an ssr.mjs to the build that registers it: import Fastify from 'fastify'; import app from './app.js'; const server = " +
+    'Fastify(); server.register(app); await server.listen({port: process.env.PORT}). The Runtime starts a program that ' +
+    'listens, or serves the app or the handler that ssr.mjs exports as default',
+};
+
 /** A framework that builds sites without a server. */
 function site(
   id: string,
@@ -65,19 +75,6 @@ function site(
 ): Framework {
   return {id, name, packages, buildCommand, buildDirectory, ...staticSite, ...more};
 }
-
-/** Where a build for another host is: paths in the project, and in the build. */
-export const otherHosts: readonly {
-  readonly host: string;
-  readonly marks: readonly string[];
-  readonly inBuild?: readonly string[];
-}[] = [
-  {host: 'Vercel', marks: ['.vercel/output/config.json']},
-  {host: 'Netlify', marks: ['.netlify/functions-internal', '.netlify/v1/functions']},
-  // The plugin of Vite names the folder of a Worker after it.
-  {host: 'Cloudflare', marks: ['.open-next'], inBuild: ['_worker.js', '*/wrangler.json']},
-  {host: 'AWS Amplify', marks: ['.amplify-hosting']},
-];
 
 /**
  * The frameworks mycli knows: one row for each way of building with one. Detection, the defaults of a push, `init`, the
@@ -211,7 +208,7 @@ export const frameworks: readonly Framework[] = [
     variant: 'adapter-node',
     packages: ['@sveltejs/kit'],
     configFile: /^svelte\.config\.[cm]?[jt]s$/,
-    setting: {packages: ['@sveltejs/adapter-node']},
+    setting: {packages: ['@sveltejs/adapter-node'], unless: /['"]@sveltejs\/adapter-(?!node)/},
     buildCommand: 'vite build',
     buildDirectory: 'build',
     output: {folder: 'build', setting: /\bout\s*:\s*['"`]([^'"`]+)/},
@@ -274,6 +271,7 @@ export const frameworks: readonly Framework[] = [
     variant: 'SSR',
     packages: ['@angular/core'],
     configFile: /^(?:angular|project)\.json$/,
+    configText: /@angular/,
     setting: {packages: ['@angular/ssr']},
     buildCommand: 'ng build',
     buildDirectory: 'dist/*',
@@ -290,6 +288,7 @@ export const frameworks: readonly Framework[] = [
     site(index === 0 ? 'angular-static' : 'angular-browser', 'Angular', ['@angular/core'], 'ng build', buildDirectory, {
       variant: index === 0 ? 'without SSR' : 'builder `browser`',
       configFile: /^(?:angular|project)\.json$/,
+      configText: /@angular/,
       output: {folder: 'dist/*', setting: outputPath},
       // One folder for each language.
       marks: ['index.html', 'index.csr.html', '*/index.html'],
@@ -482,5 +481,6 @@ export const frameworks: readonly Framework[] = [
     ...program,
     marks: programEntries,
     entries: programEntries,
+    ...(name === 'Fastify' && {unfitEntry: fastifyPlugin}),
   })),
 ];

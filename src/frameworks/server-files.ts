@@ -1,5 +1,3 @@
-import {createError} from '../errors/index.js';
-import {listFirst, showPath} from '../text/entry-names.js';
 import {shellLine} from '../text/suggest.js';
 import {dotNames, everythingIn, patternsIn} from './everything-in.js';
 import type {Framework} from './framework.js';
@@ -37,10 +35,6 @@ const assetFolder = /^(?:_.+|assets|browser|chunks|client|js|node_modules|public
 /** Functions of a server that Expo builds, below a folder that looks like one of what browsers load. */
 const hiddenFunctions = /(?:^|\/)_[^/]+\/functions\//;
 const script = /\.(?:[cm]?[jt]s|go|php|py|rb)$/;
-/** What the default patterns of a bundle keep private. */
-const coveredByDefaults = /^(?:ssr\.m?js$|server\/)/;
-/** Maximum number of paths in the details of an error. */
-const mostPaths = 100;
 /** Programs that a build may have beside the folder with its page. */
 const program = /^(?:server|entry|index)(?:[.-].+)?\.[cm]?js$/;
 
@@ -78,35 +72,6 @@ function foldersOf(path: string): readonly string[] {
 
 function nameOf(folder: string): string {
   return folder.slice(folder.lastIndexOf('/', folder.length - 2) + 1, -1);
-}
-
-/**
- * The error about a build that would publish code of a server as a static site: `ERR_SENSITIVE_FILES` naming the files
- * and what to set instead.
- */
-export function staticServerError(
-  code: readonly ServerScript[],
-  paths: readonly string[],
-  framework: Framework | undefined,
-): Error {
-  const found = code.map(({path}) => path);
-  const flags = found.every((path) => coveredByDefaults.test(path)) ? undefined : ssrOnlyFlags(found, paths);
-  const then = flags === undefined ? '' : ` Then pass ${flags}`;
-  return createError('ERR_SENSITIVE_FILES', `A static site has no server code, but the build has ${listCode(code)}.`, {
-    suggestions: [
-      framework?.static === false
-        ? `It is a build of ${framework.name}. Without static (--static, or the key of mycli.config), its server is private.`
-        : `Remove static (--static, or the key of mycli.config) to keep the server private.${then}`,
-      'If the site does without them, exclude them with --ignore GLOB or in .bundleignore.',
-      'If browsers load these files, pass --allow-sensitive-files.',
-    ],
-    details: {files: found.slice(0, mostPaths), count: code.length},
-  });
-}
-
-/** `server.js (imports express), db.js (is imported by server.js)` */
-export function listCode(code: readonly ServerScript[]): string {
-  return listFirst(code, ', ', ({path, reason}) => showPath(path) + (reason === undefined ? '' : ` (${reason})`));
 }
 
 /** The flags that keep scripts of a server private, and all that is in their folders. */

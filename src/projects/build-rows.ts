@@ -67,9 +67,8 @@ export async function rowsOf(project: Project): Promise<{
     names.some((name) =>
       project.packages.some((found) => found === name || (name.startsWith('/') && `/${found}`.endsWith(name))),
     );
-  const isConfigured = ({configFile}: Framework) => project.names.some((name) => configFile?.test(name) === true);
   const byPackage = frameworks.filter(({packages}) => has(packages));
-  const named = byPackage.length > 0 ? byPackage : frameworks.filter(isConfigured);
+  const named = byPackage.length > 0 ? byPackage : await configured(project);
   const own = named.filter(({isBase}) => isBase !== true);
   const known: Framework[] = [];
   let isSet = false;
@@ -78,7 +77,10 @@ export async function rowsOf(project: Project): Promise<{
     const texts = await Promise.all(rows.map(({configFile}) => readConfigs(project, configFile)));
     const set = rows.filter(({setting}, index) => {
       if (setting === undefined) return false;
-      return 'packages' in setting ? has(setting.packages) : setting.text.test(texts[index] ?? '');
+      const text = texts[index] ?? '';
+      return 'packages' in setting
+        ? has(setting.packages) && setting.unless?.test(text) !== true
+        : setting.text.test(text);
     });
     if (known.length === 0) isSet = set.length > 0;
     const usual = rows.filter(({setting}) => setting === undefined);
@@ -87,6 +89,17 @@ export async function rowsOf(project: Project): Promise<{
   }
   const sites = known.filter((row) => row.isBase === true && row.static);
   return {rows: [...known.filter((row) => !sites.includes(row)), ...signedRows, ...sites], expected: known[0], isSet};
+}
+
+/** The rows whose configuration a project has. */
+async function configured(project: Project): Promise<readonly Framework[]> {
+  const rows: Framework[] = [];
+  for (const row of frameworks) {
+    const {configFile, configText} = row;
+    const isThere = project.names.some((name) => configFile?.test(name) === true);
+    if (isThere && (configText?.test(await readConfigs(project, configFile)) ?? true)) rows.push(row);
+  }
+  return rows;
 }
 
 /** A row with the folder that the project's settings name, as it is usually, and where Nx builds. */

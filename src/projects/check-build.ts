@@ -5,6 +5,7 @@ import {shellLine} from '../text/suggest.js';
 import {readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {importsOf} from './module-imports.js';
+import {fileNamed} from './server-scripts.js';
 
 /** Modules of a server that are read to find what it imports: its entry and the chunks that it loads first. */
 const maxModules = 200;
@@ -43,7 +44,14 @@ export async function buildWarnings(
         `export {default} from './${entry}';`,
     );
   }
-  const names = await missingPackages(entry, directories.build, paths);
+  const modules = await modulesOf(entry, directories.build, paths);
+  if (framework.isProgram === true) {
+    for (const copy of await namedFolders(modules.values(), directories, paths))
+      warnings.push(
+        `${entry} names ${copy.from}, which is not in the build. Before the push, run: ${copyCommand(directories, copy)}`,
+      );
+  }
+  const names = await missingPackages(modules, paths);
   if (names.length === 0) return warnings;
   const others = names.length > listed ? `, and ${String(names.length - listed)} more` : '';
   return [
@@ -66,7 +74,7 @@ function copyCommand({project, build}: Directories, {from, to}: Copy): string {
   return shellLine('cp', '-r', from, `${folder}/`);
 }
 
-async function presentCopies({copies = []}: Framework, project: string): Promise<readonly Copy[]> {
+async function presentCopies({copies = []}: Pick<Framework, 'copies'>, project: string): Promise<readonly Copy[]> {
   const isThere = await Promise.all(copies.map(({from}) => hasFiles(join(project, from))));
   return copies.filter((_, index) => isThere[index]);
 }
@@ -75,27 +83,54 @@ async function hasFiles(directory: string): Promise<boolean> {
   return (await readdir(directory).catch((): string[] => [])).length > 0;
 }
 
-/** The packages that the entry, or a module of the build that it imports, needs and Node would not find. */
-async function missingPackages(entry: string, build: string, paths: readonly string[]): Promise<readonly string[]> {
+/** The entry of a server and the modules of the build that it loads first, with their sources. */
+async function modulesOf(entry: string, build: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const sources = new Map<string, string>();
+  const all = new Set(paths);
+  const modules = new Set([entry]);
+  for (const path of modules) {
+    const source = await readTextFile(join(build, path)).catch(() => '');
+    sources.set(path, source);
+    for (const specifier of (await importsOf(source)).imports) {
+      const isPath = specifier.startsWith('.');
+      const file = isPath ? fileNamed(posix.join(posix.dirname(path), specifier), all) : undefined;
+      if (file !== undefined && modules.size < maxModules) modules.add(file);
+    }
+  }
+  return sources;
+}
+
+/** The packages that modules of a server need and Node would not find. */
+async function missingPackages(
+  modules: ReadonlyMap<string, string>,
+  paths: readonly string[],
+): Promise<readonly string[]> {
   // A package of pnpm is a link.
   const installed = new Set(paths.flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []));
   const missing = new Set<string>();
-  const modules = new Set([entry]);
-  for (const path of modules) {
-    const folder = posix.dirname(path);
-    const source = await readTextFile(join(build, path)).catch(() => '');
+  for (const [path, source] of modules) {
     for (const specifier of (await importsOf(source)).imports) {
-      const imported = posix.join(folder, specifier);
-      if (specifier.startsWith('.')) {
-        if (!imported.startsWith('..') && modules.size < maxModules) modules.add(imported);
-        continue;
-      }
       // `@scope/name/part` is of the package `@scope/name`.
       const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
-      if (!isFound(name, folder, installed)) missing.add(name);
+      if (!specifier.startsWith('.') && !isFound(name, posix.dirname(path), installed)) missing.add(name);
     }
   }
   return [...missing].sort();
+}
+
+/** The folders that a program names, that its project has, and that are not in its build. */
+async function namedFolders(
+  sources: Iterable<string>,
+  {project}: Directories,
+  paths: readonly string[],
+): Promise<readonly Copy[]> {
+  const texts = [...sources];
+  const named = ['views', 'public', 'templates', 'static', 'assets'].filter(
+    (name) =>
+      texts.some((text) => new RegExp(`["'\`/]${name}["'\`/]`).test(text)) &&
+      !paths.some((path) => path.startsWith(`${name}/`)),
+  );
+  return presentCopies({copies: named.map((name) => ({from: name, to: name}))}, project);
 }
 
 /** As Node looks for a package, without leaving the build. Paths, URLs and subpath imports are not packages. */

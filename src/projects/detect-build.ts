@@ -44,14 +44,21 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
   const project = await readProject(directory);
   const detected = await detectIn(project);
   const isAnswer = detected?.unfit === undefined ? detected?.exists === true : !project.isWorkspace;
-  if (isAnswer || isApplication(project, detected)) return detected;
+  // What a workspace builds for its members is below folders like those of an application.
+  const isTold = project.isWorkspace && detected?.framework === undefined && detected?.static === false;
+  if ((isAnswer && !isTold) || isApplication(project, detected)) return detected;
   const members = await builtMembers(project);
-  if (members.length === 0) return detected;
+  const outputs = project.isWorkspace ? await builtOutputs(directory) : [];
+  const named = [
+    ...members.slice(0, 1).map((member) => shellLine('-C', member)),
+    ...outputs.slice(0, 1).map((output) => shellLine('mycli', 'push', output)),
+  ];
+  if (named.length === 0) return detected;
   const own = project.isWorkspace ? undefined : detected?.buildCommand;
   const unfit = {
-    problem: `There is no build here that can be pushed, but in ${listPaths(members)}.`,
+    problem: `There is no build here that can be pushed, but in ${listPaths([...members, ...outputs])}.`,
     advice:
-      `Name the one that is meant, as in ${shellLine('-C', String(members[0]))}` +
+      `Name the one that is meant, as in ${named.join(' or ')}` +
       (own === undefined ? '' : `. To push that of this folder, run ${own} first`),
   };
   return {buildDirectory: 'build', exists: false, static: false, ...detected, unfit};
@@ -83,6 +90,19 @@ async function builtMembers({directory, isWorkspace}: Project): Promise<readonly
   return members;
 }
 
+/** What a workspace builds of its members into a folder of its own: `dist/apps/web`. */
+async function builtOutputs(directory: string): Promise<readonly string[]> {
+  const parents = (await foldersIn(join(directory, 'dist'))).map((name) => `dist/${name}`);
+  const folders = await Promise.all(
+    parents.map(async (parent) => (await foldersIn(join(directory, parent))).map((name) => `${parent}/${name}`)),
+  );
+  const names = await Promise.all(folders.flat().map((folder) => namesIn(join(directory, folder))));
+  return folders
+    .flat()
+    .filter((_, index) => names[index]?.some((name) => entryOrPage.test(name)))
+    .sort();
+}
+
 async function detectIn(project: Project): Promise<DetectedBuild | undefined> {
   const {directory} = project;
   const {rows, expected, isSet} = await rowsOf(project);
@@ -112,7 +132,7 @@ async function detectIn(project: Project): Promise<DetectedBuild | undefined> {
     const unfit = await unfitBuild(directory, {...expected, buildDirectory}, {rows, isSet, isBuilt});
     return {framework: expected, buildDirectory, exists: isBuilt, static: expected.static, buildCommand, unfit};
   }
-  const candidates = [...outputFolders, '.next/standalone', '.output'];
+  const candidates = [...outputFolders, '.next/standalone', '.output', ...(project.nx ? [project.nx.output] : [])];
   const built = await Promise.all(candidates.map((folder) => looksBuilt(join(directory, folder))));
   const [found, ...more] = await withSitesFirst(
     directory,
@@ -120,14 +140,18 @@ async function detectIn(project: Project): Promise<DetectedBuild | undefined> {
   );
   if (found !== undefined) {
     // `build` is the default, whatever is beside it.
-    const unfit = more.length === 0 || found === 'build' ? undefined : several([found, ...more]);
-    const isStatic = await isStaticBuild(join(directory, found));
+    const own = {name: 'The project', buildDirectory: found};
+    const unfit =
+      more.length === 0 || found === 'build' ? await builtForOtherHost(directory, own) : several([found, ...more]);
+    const isStatic = await isStaticBuild(join(directory, found), directory);
     return {buildDirectory: found, exists: true, static: isStatic, buildCommand, unfit};
   }
   // With a build script, index.html may be the source of a build.
   const isSite = (folder: string) => isStaticBuild(join(directory, folder));
   const site = buildCommand === undefined ? await firstOf(siteFolders, isSite) : undefined;
-  return site === undefined ? undefined : {buildDirectory: site, exists: true, static: true, isGuess: true};
+  if (site !== undefined) return {buildDirectory: site, exists: true, static: true, isGuess: true};
+  const unfit = await builtForOtherHost(directory, {name: 'The project', buildDirectory: 'build'});
+  return unfit && {buildDirectory: 'build', exists: false, static: false, buildCommand, unfit};
 }
 
 /**
@@ -158,10 +182,10 @@ export async function isStaticBuild(directory: string, project?: string): Promis
   return project !== undefined && (await frameworkOfBuild(project, directory, {isSite: true})) !== undefined;
 }
 
-/** Whether a page loads what only a build makes a script of. */
+/** Whether a page loads what only a build makes a script of, or has places that a build fills. */
 async function isSource(directory: string): Promise<boolean> {
   const page = await readTextFile(join(directory, 'index.html')).catch(() => '');
-  return /<script\b[^>]*\bsrc=["']?(?:[^"'>]*\.(?:[cm]?tsx?|jsx|vue|svelte)\b|\/src\/)/.test(page);
+  return /%PUBLIC_URL%|<%=|<script\b[^>]*\bsrc=["']?(?:[^"'>]*\.(?:[cm]?tsx?|jsx|vue|svelte)\b|\/src\/)/.test(page);
 }
 
 async function looksBuilt(directory: string): Promise<boolean> {

@@ -36,6 +36,11 @@ const endings = ['', '.js', '.mjs', '.cjs', '.json', '/index.js', '/index.mjs', 
 /** A package's script for Node beside the one for browsers: `ort.node.min.js`. */
 const variant = /\.node(?=\.)/;
 
+/** The file that an import of a path means. */
+export function fileNamed(path: string, all: ReadonlySet<string>): string | undefined {
+  return endings.map((ending) => `${path}${ending}`).find((one) => all.has(one));
+}
+
 export function scriptsOf(directory: string, paths: readonly string[]): ScriptSource {
   const buffer = Buffer.allocUnsafe(headBytes);
   return {
@@ -109,7 +114,7 @@ export async function findServerScripts(
   for (const {path} of server.values()) {
     for (const [, name = ''] of script.test(path) ? head(path).matchAll(relativeImport) : []) {
       const target = posix.join(posix.dirname(path), name.replace(/[?#].*/, ''));
-      const found = endings.map((ending) => `${target}${ending}`).find((one) => all.has(one));
+      const found = fileNamed(target, all);
       if (found !== undefined && !server.has(found))
         server.set(found, {path: found, reason: `imported by ${path}`, isImported: true});
     }
@@ -151,7 +156,7 @@ export async function startedScripts(
     const {main, scripts, dependencies} = manifest;
     const fileOf = (name: string) => {
       const path = relative(build, join(folder, name)).split(sep).join('/');
-      return endings.map((ending) => `${path}${ending}`).find((one) => all.has(one));
+      return fileNamed(path, all);
     };
     const start = Object.entries(asRecord(scripts)).flatMap(([name, command]) =>
       /^start(?::|$)/.test(name) && runner.test(String(command)) ? String(command).split(/\s+/) : [],
@@ -162,7 +167,9 @@ export async function startedScripts(
     );
     const entry = folder === build ? row?.entries?.find((one) => all.has(one)) : undefined;
     found.push(...started(entry, `a program with ${String(row?.name)}`));
-    const path = typeof main === 'string' && !libraryKeys.some((key) => key in manifest) ? fileOf(main) : undefined;
+    const file = typeof main === 'string' ? fileOf(main) : undefined;
+    const isLibrary = libraryKeys.some((key) => key in manifest) || all.has(String(file?.replace(script, '.d.ts')));
+    const path = isLibrary ? undefined : file;
     const pages =
       path === undefined ? [] : await Promise.all(paths.filter((one) => /^[^/]+\.html?$/.test(one)).map(text));
     if (path !== undefined && !pages.some((page) => page.includes(posix.basename(path))))

@@ -2,11 +2,12 @@ import {join, posix} from 'node:path';
 import {createError} from '../errors/index.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
-import {otherHosts} from '../frameworks/frameworks.js';
+import {otherHosts} from '../frameworks/other-hosts.js';
 import {listPaths} from '../text/entry-names.js';
 import {shellLine} from '../text/suggest.js';
 import {filesIn, firstOf, hasPath} from './build-folder.js';
 import {entryOf} from './build-rows.js';
+import {readJson} from './read-project.js';
 
 export interface UnfitBuild {
   readonly problem: string;
@@ -62,7 +63,11 @@ async function sitesIn(build: string): Promise<readonly string[]> {
   const sites = [...new Set(pages.map((page) => foldersAbove(page).find((folder) => loaded.has(folder)) ?? ''))];
   const isBelow = (site: string) =>
     sites.some((other) => other !== site && `${site}/`.startsWith(other && `${other}/`));
-  return sites.filter((site) => !isBelow(site)).sort();
+  const lowest = sites.filter((site) => !isBelow(site)).sort();
+  // Pages two folders down are of several sites, whatever they share.
+  return lowest[0] === '' && pages.every((page) => page.split('/').length > 2)
+    ? pages.map((page) => posix.dirname(page)).sort()
+    : lowest;
 }
 
 /** The folders above a path, the innermost first, without a slash at the end; the last one is empty. */
@@ -77,25 +82,32 @@ export async function builtForOtherHost(
   {name, buildDirectory}: Pick<Framework, 'name' | 'buildDirectory'>,
 ): Promise<UnfitBuild | undefined> {
   const ofProject = await firstOf(otherHosts, async ({marks}) => (await firstMark(directory, marks)) !== undefined);
-  return ofProject ? builtFor(name, ofProject.host) : unfitForHost({name}, join(directory, buildDirectory));
+  return ofProject ? builtFor(name, ofProject) : unfitForHost({name}, join(directory, buildDirectory));
 }
 
 /** As `builtForOtherHost`, by the build alone: what is beside it may be of an earlier one. */
-async function unfitForHost({name}: Pick<Framework, 'name'>, build: string): Promise<UnfitBuild | undefined> {
+export async function unfitForHost({name}: Pick<Framework, 'name'>, build: string): Promise<UnfitBuild | undefined> {
   const found = await firstOf(otherHosts, async ({inBuild = []}) => (await firstMark(build, inBuild)) !== undefined);
-  return found && builtFor(name, found.host);
+  if (found !== undefined) return builtFor(name, found);
+  const {preset} = await readJson(join(build, 'nitro.json'));
+  if (typeof preset !== 'string' || /^node(?:[-_](?:server|cluster|middleware))?$/.test(preset)) return undefined;
+  return {
+    problem: `${name} was built with the preset ${preset} of Nitro, which is not for servers of Node.js.`,
+    advice: 'Choose the preset node-server (NITRO_PRESET=node-server, or preset in its configuration), and build again',
+  };
 }
 
 function firstMark(directory: string, marks: readonly string[]): Promise<string | undefined> {
   return firstOf(marks, (mark) => hasPath(directory, mark));
 }
 
-function builtFor(name: string, host: string): UnfitBuild {
+function builtFor(name: string, {host, advice}: (typeof otherHosts)[number]): UnfitBuild {
   return {
     problem: `${name} was built for ${host}.`,
     advice:
+      advice ??
       'Choose its adapter or preset for Node.js (Astro: @astrojs/node, SvelteKit: @sveltejs/adapter-node, Nitro: ' +
-      "NITRO_PRESET=node-server), or remove the host's plugin from vite.config, and build again",
+        "NITRO_PRESET=node-server), or remove the host's plugin from vite.config, and build again",
   };
 }
 

@@ -184,6 +184,16 @@ describe('planBundle', () => {
     );
   });
 
+  test('planBundle: names the packages that CommonJS of TypeScript needs', async () => {
+    await write('express', {
+      'dist/ssr.js':
+        '"use strict";\nconst tslib_1 = require("tslib");\nconst app_1 = tslib_1.__importDefault(require("./app"));',
+      'dist/app.js': 'const express_1 = __importDefault(require("express"));\nconst pg = __importStar(require("pg"));',
+    });
+    const {warnings} = await plan({buildDirectory: 'dist'});
+    expect(warnings.join('\n')).toContain('packages that are not in the bundle: express, pg, tslib.');
+  });
+
   test.each([
     [
       'export default app;',

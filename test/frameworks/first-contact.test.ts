@@ -91,7 +91,10 @@ const contacts: Readonly<Record<string, Contact>> = {
       'dist/server/index.html': page,
     },
     folder: 'dist',
-    push: ['client/_expo/static/js/web/entry.js', 'client/index.html'],
+    push: {
+      public: ['client/_expo/static/js/web/entry.js', 'client/index.html'],
+      warning: /Nothing in the build is a server that the Runtime can start/,
+    },
     static: /but the build has server\/_expo\/functions\/hello\+api\.js/,
   },
   'a site with the libraries of its pages': {
@@ -125,6 +128,149 @@ const contacts: Readonly<Record<string, Contact>> = {
     push: /The folder \. looks like a static site/,
     dir: {public: ['Dockerfile', 'app.py', 'index.html'], warning: /app\.py \(a source\)/},
     static: {public: ['Dockerfile', 'app.py', 'index.html'], warning: /Dockerfile \(configuration of containers\)/},
+  },
+  'Nitro for another host': {
+    manifest: {devDependencies: {nitropack: '2'}},
+    files: {
+      '.output/nitro.json': '{"preset": "aws-lambda"}',
+      '.output/server/index.mjs': secret,
+      '.output/public/a.js': '',
+    },
+    folder: '.output',
+    push: /built with the preset aws-lambda of Nitro.*NITRO_PRESET=node-server/s,
+    static: refusedServer,
+  },
+  'Nuxt as a module of a Worker': {
+    manifest: {dependencies: {nuxt: '4'}},
+    files: {
+      '.output/nitro.json': '{"preset": "cloudflare-module"}',
+      '.output/server/index.mjs': secret,
+      '.output/public/a.js': '',
+    },
+    folder: '.output',
+    push: /^Nuxt was built with the preset cloudflare-module/,
+    static: refusedServer,
+  },
+  'a site with a Worker in front': {
+    files: {'dist/index.html': page, 'dist/_worker.js': secret},
+    folder: 'dist',
+    push: /was built for Cloudflare/,
+    static: /but the build has _worker\.js/,
+  },
+  'what Vercel deploys': {
+    manifest: {scripts: {build: 'vercel build'}},
+    files: {
+      '.vercel/output/config.json': '{}',
+      '.vercel/output/functions/a.func/index.js': secret,
+      'web/index.html': page,
+    },
+    folder: 'web',
+    push: /^The project was built for Vercel/,
+    dir: ['index.html'],
+    static: ['index.html'],
+  },
+  'a site with functions of Netlify': {
+    files: {'dist/index.html': page, 'netlify/functions/hello.mjs': secret, 'wrangler.toml': ''},
+    folder: 'dist',
+    push: {
+      public: ['index.html'],
+      warning: /leaves out .* netlify\/functions \(Netlify\), wrangler\.toml \(Cloudflare\)/,
+    },
+    static: {public: ['index.html'], warning: /netlify\/functions \(Netlify\)/},
+  },
+  'Gatsby with functions': {
+    manifest: {dependencies: {gatsby: '5'}},
+    files: {'public/index.html': page, 'src/api/hello.js': secret, 'gatsby-config.js': ''},
+    folder: 'public',
+    push: {public: ['index.html'], warning: /src\/api \(Gatsby\)/},
+    static: {public: ['index.html'], warning: /src\/api \(Gatsby\)/},
+  },
+  'a plugin of Fastify, as fastify-cli starts it': {
+    manifest: {dependencies: {fastify: '5', 'fastify-cli': '7'}},
+    files: {
+      'dist/app.js':
+        "const AutoLoad = require('@fastify/autoload');\nmodule.exports = async function (fastify, opts) {};",
+    },
+    folder: 'dist',
+    push: /exports a plugin of Fastify.* server\.register\(app\).* serves the app or the handler/s,
+    static: refusedServer,
+  },
+  'Express with its views beside the build': {
+    manifest: {dependencies: {express: '5'}},
+    files: {
+      'dist/ssr.js': "require('./app')",
+      'dist/app.js': "app.set('views', path.join(__dirname, '../views')); app.use(express.static('public'));",
+      'views/home.ejs': '',
+      'public/a.css': '',
+    },
+    folder: 'dist',
+    push: {public: [], warning: /ssr\.js names views, .* cp -r views dist\/\n.*ssr\.js names public/},
+    static: refusedServer,
+  },
+  ...Object.fromEntries(
+    (
+      [
+        ['Hexo', 'public', {hexo: '7'}],
+        ['VuePress', 'docs/.vuepress/dist', {vuepress: '2'}],
+        ['electron-vite', 'out/renderer', {vite: '7'}],
+        ['Vite with a folder from a variable', 'site-out', {vite: '8'}],
+      ] as const
+    ).map(([name, folder, packages]): [string, Contact] => [
+      name,
+      {
+        manifest: {scripts: {build: 'make'}, devDependencies: packages},
+        files: {[`${folder}/index.html`]: page, 'src/a.js': '', 'index.html': '<script src="/src/a.js"></script>'},
+        folder,
+        push: new RegExp(`${folder} looks like a site that was built\\. To push it, run mycli push ${folder}$`, 'm'),
+        dir: ['index.html'],
+        static: ['index.html'],
+      },
+    ]),
+  ),
+  Fresh: {
+    files: {'deno.json': '{}', '_fresh/server.js': "import 'node:fs';", '_fresh/client/a.js': ''},
+    folder: '_fresh',
+    push: /was built for Deno.*runs Node\.js only/s,
+    dir: /server\.js \(imports node:fs\)/,
+    static: refusedServer,
+  },
+  'SvelteKit with adapter-auto, and the right adapter installed': {
+    manifest: {devDependencies: {'@sveltejs/kit': '2', '@sveltejs/adapter-auto': '6', '@sveltejs/adapter-node': '5'}},
+    files: {
+      'svelte.config.js': "import adapter from '@sveltejs/adapter-auto';",
+      '.svelte-kit/output/server/index.js': secret,
+      '.svelte-kit/output/client/a.js': '',
+    },
+    folder: '.svelte-kit/output',
+    push: /adapter-auto, which found none.*import it/s,
+    dir: ['client/a.js'],
+    static: refusedServer,
+  },
+  'Angular in several languages': {
+    manifest: {dependencies: {'@angular/core': '22'}},
+    files: {'dist/shop/browser/de/index.html': page, 'dist/shop/browser/en/index.html': page},
+    folder: 'dist/shop/browser',
+    push: {public: ['de/index.html', 'en/index.html'], warning: /no index\.html at the top.* \/de\/, \/en\//},
+    static: {public: ['de/index.html', 'en/index.html'], warning: /no page at its address/},
+  },
+  'a folder of images': {
+    files: {'out/a.png': ''},
+    folder: 'out',
+    push: /has no server-only file/,
+    static: {public: ['a.png'], warning: /no page at its address/},
+  },
+  PHP: {
+    files: {'dist/index.php': '<?php', 'dist/a.css': ''},
+    folder: 'dist',
+    push: /^(?=[^]*The Runtime runs no PHP)(?![^]*--allow-sensitive-files)/,
+    static: /^(?=[^]*The Runtime runs no PHP)(?![^]*--allow-sensitive-files)/,
+  },
+  'a library': {
+    manifest: {main: 'dist/index.js', devDependencies: {tsup: '8'}},
+    files: {'dist/index.js': '', 'dist/index.d.ts': ''},
+    folder: 'dist',
+    push: /looks like the build of a library/,
+    static: {public: ['index.d.ts', 'index.js'], warning: /no page at its address/},
   },
 };
 

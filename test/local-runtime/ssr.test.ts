@@ -196,6 +196,14 @@ test.each([
   expect(await ask('cart')).toMatchObject({status: 200});
 });
 
+test('the first line about an app that fails says why', async () => {
+  const {ask, warnings} = await startApps({'ssr.mjs': "console.log('starting');\nimport 'express';"});
+  const reason =
+    /^The server of shop\/production ended with exit code 1: Error \[ERR_MODULE_NOT_FOUND\]: Cannot find package 'express'.*$/m;
+  expect((await ask('')).body).toMatch(reason);
+  expect(warnings).toEqual([expect.stringMatching(reason)]);
+});
+
 test.concurrent('a server of an app that takes too long is answered with 504, and goes on', async ({
   onTestFinished,
 }) => {

@@ -1,4 +1,4 @@
-import {chown, mkdir, rm, writeFile} from 'node:fs/promises';
+import {chown, mkdir, rm, utimes, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {verifyBuildDirectory} from '../../src/bundle/files/build-output.js';
@@ -138,6 +138,35 @@ describe('detectBuild', () => {
     expect(await detectBuild(app)).toMatchObject({buildDirectory: 'dist'});
   });
 
+  test('detectBuild: an application of Nx is Angular’s only by what its project.json says', async () => {
+    await project(['nx', 'vite', '@angular/core'], []);
+    const app = join(root, 'apps/web');
+    await project([], ['apps/web/index.html', 'apps/web/vite.config.ts'], {'apps/web/project.json': '{"name": "web"}'});
+    await rm(join(app, 'package.json'), {force: true});
+    expect(await detectBuild(app)).toMatchObject({framework: {id: 'vite'}});
+    await project([], [], {
+      'apps/old/project.json': '{"targets": {"build": {"executor": "@angular/build:application"}}}',
+    });
+    expect(await detectBuild(join(root, 'apps/old'))).toMatchObject({framework: {name: 'Angular'}});
+  });
+
+  test('detectBuild: what a workspace builds into a folder of its own is found from the member, and named at the root', async () => {
+    await project(['nx'], ['nx.json', 'dist/apps/api/main.js', 'dist/apps/web/index.html', 'dist/apps/web/a.js']);
+    await project([], [], {'apps/api/project.json': '{"name": "api"}'});
+    expect(await detectBuild(join(root, 'apps/api'))).toMatchObject({
+      buildDirectory: '../../dist/apps/api',
+      exists: true,
+    });
+    expect((await detectBuild(root))?.unfit).toEqual({
+      problem: 'There is no build here that can be pushed, but in dist/apps/api, dist/apps/web.',
+      advice: 'Name the one that is meant, as in mycli push dist/apps/api',
+    });
+    await project([], ['apps/shop/dist/index.html'], {'apps/shop/package.json': '{"devDependencies": {"vite": "8"}}'});
+    expect((await detectBuild(root))?.unfit?.advice).toBe(
+      'Name the one that is meant, as in -C apps/shop or mycli push dist/apps/api',
+    );
+  });
+
   test('detectBuild: a page that loads sources is no site', async () => {
     const page = '<script type="module" src="/src/main.tsx"></script>';
     await project(['vite'], [], {'docs/index.html': page, 'www/index.html': page});
@@ -160,6 +189,12 @@ describe('detectBuild', () => {
       ['vite'],
       ['dist/apps/a/index.html', 'dist/apps/a/a.js', 'dist/apps/b/index.html', 'dist/apps/b/b.js', 'dist/apps/c/c.js'],
       / mycli push dist\/apps\/a\. There are dist\/apps\/a, dist\/apps\/b$/,
+    ],
+    // Pages two folders down are of several sites.
+    [
+      ['vite'],
+      ['dist/apps/web/index.html', 'dist/apps/docs/index.html', 'dist/assets/a.js'],
+      / mycli push dist\/apps\/docs\. There are dist\/apps\/docs, dist\/apps\/web$/,
     ],
     // Pages that share what they load.
     [
@@ -371,6 +406,28 @@ describe('detectBuild', () => {
 });
 
 describe('verifyBuildDirectory', () => {
+  test('verifyBuildDirectory: names the sites that are newer than their sources, the newest first', async () => {
+    await project(
+      [],
+      ['public/index.html', 'web/out/index.html', 'old/index.html', 'src/a.js', 'coverage/index.html'],
+      {
+        'package.json': '{"scripts": {"build": "make"}}',
+      },
+    );
+    const at = (path: string, seconds: number) => utimes(join(root, path), seconds, seconds);
+    await at('src/a.js', 2_000_000);
+    await at('old/index.html', 1_000_000);
+    await at('public/index.html', 2_000_100);
+    await at('web/out/index.html', 2_000_200);
+    await expect(verifyBuildDirectory(join(root, 'build'), {cwd: root, project: root})).rejects.toMatchObject({
+      suggestions: [
+        'web/out looks like a site that was built. To push it, run mycli push web/out',
+        'public looks like a site that was built. To push it, run mycli push public',
+        'Build the application first, or pass the folder it builds into with --build-directory DIR.',
+      ],
+    });
+  });
+
   test('verifyBuildDirectory: suggests to build an application, never to push its sources', async () => {
     await project(['vite'], ['index.html'], {
       'package.json': JSON.stringify({scripts: {build: 'vite build'}, devDependencies: {vite: '8'}}),

@@ -1,10 +1,22 @@
 import type {Stats} from 'node:fs';
-import {stat} from 'node:fs/promises';
-import {dirname, join, relative, sep} from 'node:path';
+import {readdir, stat} from 'node:fs/promises';
+import {dirname, join, posix, relative, sep} from 'node:path';
 import {createError} from '../../errors/index.js';
-import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {filesIn} from '../../projects/build-folder.js';
+import {detectBuild, isStaticBuild, type DetectedBuild} from '../../projects/detect-build.js';
 import {unfitError} from '../../projects/unfit-build.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {shellLine} from '../../text/suggest.js';
+
+/** Maximum number of sites in a message. */
+const mostSites = 5;
+
+/** Folders whose pages are no site: sources, packages, reports, what only tools see. */
+const noSites = /^(?:src|app|node_modules|coverage|tests?|e2e|templates?|\.(?!vitepress$|vuepress$).*)$/;
+/** How much older than the newest source a page may be that was built of it, in milliseconds. */
+const checkoutMs = 10_000;
+/** Folders of a project that are looked at. */
+const maxFolders = 500;
 
 interface Places {
   /** The directory that suggested paths are relative to. */
@@ -39,11 +51,19 @@ async function missingError(directory: string, {cwd, project: given}: Places): P
   const project = ofProject === undefined ? dirname(directory) : given;
   const detected = ofProject ?? (await detectBuild(project));
   if (detected?.unfit !== undefined) return unfitError(detected.unfit);
+  const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
+  const sites = isInside && detected?.exists !== true ? await builtSites(given) : [];
+  const isWanted = detected !== undefined && join(project, detected.buildDirectory) === directory;
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} does not exist.`, {
-    suggestions: suggestionsFor(detected, {
-      isWanted: detected !== undefined && join(project, detected.buildDirectory) === directory,
-      show: (folder) => relative(cwd, join(project, folder)) || '.',
-    }),
+    suggestions: [
+      ...sites
+        .slice(0, mostSites)
+        .map(
+          (site) =>
+            `${show(site)} looks like a site that was built. To push it, run ${shellLine('mycli', 'push', show(site))}`,
+        ),
+      ...suggestionsFor(detected, {isWanted, show}),
+    ],
   });
 }
 
@@ -72,4 +92,51 @@ function suggestionsFor(
     `The folder ${folder} looks like a ${isStatic ? 'static site' : 'build'}. To use it, pass ${flags}`,
     'Or set buildDirectory in mycli.config.',
   ];
+}
+
+/**
+ * Folders of a project that are sites, by a page that is not older than its sources: what a build wrote to where nothing
+ * says. The newest first.
+ */
+async function builtSites(project: string): Promise<readonly string[]> {
+  const folders = await foldersBelow(project);
+  const pages = await Promise.all(folders.map((folder) => changed(join(project, folder, 'index.html'))));
+  const sites = folders.filter((_, index) => pages[index] !== undefined);
+  const times = new Map(folders.map((folder, index) => [folder, pages[index] ?? 0]));
+  const top = sites.filter((folder) => !sites.some((other) => folder.startsWith(`${other}/`)));
+  const isBelow = (path: string) => top.some((folder) => path.startsWith(`${folder}/`));
+  const sources = (
+    await Promise.all(
+      ['src', 'app', 'pages', 'source', 'content', 'docs'].map(async (folder) =>
+        (await filesIn(join(project, folder))).map((path) => `${folder}/${path}`),
+      ),
+    )
+  )
+    .flat()
+    .filter((path) => !isBelow(path));
+  const newest = Math.max(
+    0,
+    ...(await Promise.all(sources.map(async (path) => (await changed(join(project, path))) ?? 0))),
+  );
+  const fresh = top.filter((folder) => (times.get(folder) ?? 0) >= newest - checkoutMs);
+  const isSite = await Promise.all(fresh.map((folder) => isStaticBuild(join(project, folder))));
+  return fresh
+    .filter((_, index) => isSite[index])
+    .sort((one, other) => (times.get(other) ?? 0) - (times.get(one) ?? 0));
+}
+
+async function changed(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.mtimeMs;
+}
+
+/** The folders in which a build may be, three levels deep. */
+async function foldersBelow(project: string): Promise<readonly string[]> {
+  const found = [''];
+  for (const base of found) {
+    if (base.split('/').length > 2 || found.length > maxFolders) break;
+    const entries = await readdir(join(project, base), {withFileTypes: true}).catch(() => []);
+    const folders = entries.filter((entry) => entry.isDirectory() && !noSites.test(entry.name));
+    found.push(...folders.map(({name}) => posix.join(base, name)));
+  }
+  return found.slice(1);
 }

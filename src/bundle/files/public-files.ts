@@ -227,6 +227,26 @@ function fromOf(sources: ResolvedConfig['sources'], key: string): string | undef
   return sources.find(({setting}) => setting === key)?.from;
 }
 
+/** Whether nothing says which files are the server's. */
+export function isDefault({sources}: ResolvedConfig): boolean {
+  return fromOf(sources, 'ssrOnly') === defaultSource;
+}
+
+/** A warning about a static site whose address shows nothing. */
+export function siteWarnings({sources}: ResolvedConfig, paths: readonly string[]): readonly string[] {
+  if (!isStatic(sources) || paths.includes('index.html')) return [];
+  const pages = paths.filter((path) => /^[^/]+\/index\.html$/.test(path)).map((path) => posix.dirname(path));
+  return [
+    'The site has no page at its address: there is no index.html at the top of the build. ' +
+      (pages.length === 0
+        ? 'Check that this is the folder that the build wrote.'
+        : `Visitors need the paths of its pages: ${listPaths(
+            pages.map((folder) => `/${folder}/`),
+            listed,
+          )}.`),
+  ];
+}
+
 export function isStatic(sources: ResolvedConfig['sources']): boolean {
   return fromOf(sources, 'ssrOnly') === 'static';
 }
@@ -246,10 +266,20 @@ function ignoredError({path, rule}: {readonly path: string; readonly rule: strin
 
 /** @param what What was looked for. */
 function missingError(what: string, files: readonly BundleFile[], hints: readonly string[] = []): Error {
+  const pages = files.flatMap(({path}) => (posix.basename(path) === 'index.html' ? [posix.dirname(path)] : []));
   const looksStatic = files.some(({path}) => path === 'index.html');
   return createError('ERR_SSR_ENTRY_MISSING', `The build has no server-only file. ${what}`, {
     suggestions: [
       ...hints,
+      ...(files.some(({path}) => /\.(?:php|phtml)$/i.test(path))
+        ? ['The Runtime runs no PHP: it would send the source.']
+        : []),
+      ...(files.some(({path}) => /\.d\.[cm]?ts$/.test(path)) && !looksStatic
+        ? ['It looks like the build of a library. Push the application that uses it.']
+        : []),
+      ...(pages.length === 0 || looksStatic
+        ? []
+        : [`Its pages are below it, in ${listPaths(pages, listed)}. To push a site, pass its folder.`]),
       ...(looksStatic ? ['For a static site, pass --static or set static: true in mycli.config.'] : []),
       'Pass --ssr-only GLOB to choose the server-only files.',
       'Check that this is the folder that the build wrote (--build-directory, unless it is an argument).',

@@ -16,6 +16,9 @@ interface SensitiveName {
   readonly byContent?: boolean;
 }
 
+/** PHP: nothing on the Runtime runs it. */
+const program = 'a program, which would be sent instead of run';
+
 /** Templates of such files are meant to be shared. */
 const templates = 'example|sample|template|dist|defaults?';
 
@@ -37,7 +40,7 @@ const sensitiveNames: readonly SensitiveName[] = [
     holds: 'passwords of servers',
   },
   {path: /\.(?:tfstate(?:\.backup)?|tfvars)$/i, holds: 'values of an infrastructure'},
-  {path: /^(?!(?:.*\/)?node_modules\/).*\.(?:php|phtml)$/i, holds: 'a program, which would be sent instead of run'},
+  {path: /^(?!(?:.*\/)?node_modules\/).*\.(?:php|phtml)$/i, holds: program},
   {path: /\.(?:p12|pfx|jks|keystore|ppk|kdbx)$/i, holds: 'private keys or passwords'},
   {path: /(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/i, holds: 'a private key'},
   {
@@ -114,6 +117,7 @@ function exposedError(files: readonly SensitiveFile[], {buildDirectory, serverOn
   const isArchive = buildDirectory === undefined;
   const paths = files.map(({path}) => path);
   const flag = serverOnlyFlag?.(paths);
+  const isPhp = files.map(({name}) => name.holds === program);
   const shown = listFirst(files, ', ', ({path, name}) => `${showPath(path)} (${name.holds})`);
   return createError(
     'ERR_SENSITIVE_FILES',
@@ -122,7 +126,10 @@ function exposedError(files: readonly SensitiveFile[], {buildDirectory, serverOn
       suggestions: [
         `${isArchive ? 'Build it again, and exclude' : 'Exclude'} them with --ignore GLOB or in .bundleignore.`,
         ...(flag === undefined ? [] : [`If the server needs them, make them server-only: pass ${flag}`]),
-        'If they contain no secrets, pass --allow-sensitive-files.',
+        ...(isPhp.includes(true)
+          ? ['The Runtime runs no PHP. Push what it makes, such as the pages of a static export.']
+          : []),
+        ...(isPhp.includes(false) ? ['If they contain no secrets, pass --allow-sensitive-files.'] : []),
       ],
       details: {files: paths.slice(0, mostPaths), count: files.length},
     },

@@ -1,17 +1,14 @@
 import {createError} from '../../errors/index.js';
 import type {Framework} from '../../frameworks/framework.js';
-import {
-  listCode,
-  serverCodeIn,
-  ssrOnlyFlags,
-  staticServerError,
-  type ServerScript,
-} from '../../frameworks/server-files.js';
+import {serverCodeIn, ssrOnlyFlags, type ServerScript} from '../../frameworks/server-files.js';
 import {findServerScripts, scriptsOf, startedScripts, type ScriptSource} from '../../projects/server-scripts.js';
+import {listFirst, showPath} from '../../text/entry-names.js';
 import type {ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile} from '../types.js';
 import {isStatic, ssrOnlyFlag} from './public-files.js';
 
+/** What the default patterns of a bundle keep private. */
+const coveredByDefaults = /^(?:ssr\.m?js$|server\/)/;
 /** Maximum number of paths in the details of an error. */
 const mostPaths = 100;
 
@@ -65,9 +62,7 @@ export async function checkScripts(
     // What is for both is imported by both.
     return !ssrOnly && (isSite || !isImported || !ssrShared);
   });
-  const all = files.map(({path}) => path);
-  if (exposed.length > 0)
-    throw isSite ? staticServerError(exposed, all, framework) : exposedError(exposed, patterns, all);
+  if (exposed.length > 0) throw exposedError(exposed, {isSite, patterns, framework, all: files.map(({path}) => path)});
   const names = unloadable.filter(({path}) => own.get(path)?.ssrOnly === false);
   if (names.length === 0) return [];
   return [
@@ -76,18 +71,41 @@ export async function checkScripts(
   ];
 }
 
-function exposedError(code: readonly ServerScript[], patterns: readonly string[], all: readonly string[]): Error {
+interface Exposed extends Pick<CheckedFiles, 'isSite' | 'patterns' | 'framework'> {
+  /** The paths of the bundle. */
+  readonly all: readonly string[];
+}
+
+function exposedError(code: readonly ServerScript[], {isSite, patterns, framework, all}: Exposed): Error {
   const paths = code.map(({path}) => path);
-  return createError(
-    'ERR_SSR_ENTRY_PUBLIC',
-    `Anyone could download the code of the server, because it is not server-only: ${listCode(code)}.`,
-    {
-      suggestions: [
-        `Make it server-only: pass ${ssrOnlyFlag(patterns, paths) ?? ssrOnlyFlags(paths, all)}`,
-        'If the site does without these files, exclude them with --ignore GLOB or in .bundleignore.',
-        'If browsers load them, pass --allow-sensitive-files.',
-      ],
-      details: {files: paths.slice(0, mostPaths), count: paths.length},
-    },
-  );
+  const flags = ssrOnlyFlag(patterns, paths) ?? ssrOnlyFlags(paths, all);
+  const then = isSite && paths.every((path) => coveredByDefaults.test(path)) ? '' : ` Then pass ${flags}`;
+  const [kind, message, advice] = isSite
+    ? ([
+        'ERR_SENSITIVE_FILES',
+        `A static site has no server code, but the build has ${listCode(code)}.`,
+        framework?.static === false
+          ? `It is a build of ${framework.name}. Without static (--static, or the key of mycli.config), its server is private.`
+          : `Remove static (--static, or the key of mycli.config) to keep the server private.${then}`,
+      ] as const)
+    : ([
+        'ERR_SSR_ENTRY_PUBLIC',
+        `Anyone could download the code of the server, because it is not server-only: ${listCode(code)}.`,
+        `Make it server-only: pass ${flags}`,
+      ] as const);
+  return createError(kind, message, {
+    suggestions: [
+      advice,
+      'If the site does without them, exclude them with --ignore GLOB or in .bundleignore.',
+      ...(paths.some((path) => path.endsWith('.php'))
+        ? []
+        : ['If browsers load these files, pass --allow-sensitive-files.']),
+    ],
+    details: {files: paths.slice(0, mostPaths), count: paths.length},
+  });
+}
+
+/** `server.js (imports express), db.js (imported by server.js)` */
+function listCode(code: readonly ServerScript[]): string {
+  return listFirst(code, ', ', ({path, reason}) => showPath(path) + (reason === undefined ? '' : ` (${reason})`));
 }

@@ -7,6 +7,7 @@ import path from 'node:path';
 import type {Readable} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
 import * as v from 'valibot';
+import {asSentence} from '../../text/sentence.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {findServer} from '../../projects/build-rows.js';
 import {HttpFailure} from '../answer.js';
@@ -27,6 +28,9 @@ const outputMs = 250;
 const endMs = 1000;
 /** The lines, and the characters of each, that explain why it has ended. */
 const [tailLines, tailWidth] = [40, 200];
+
+/** As Node prints an error that nobody caught. */
+const errorLine = /^(?:Uncaught )?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: /;
 
 interface AppServersOptions {
   readonly store: Store;
@@ -189,7 +193,9 @@ class App {
       clearTimeout(timer);
       this.#process = undefined;
       const reason = slowness ?? (how.endsWith('exit code 0') ? `${how}${unheard}` : how);
-      const failure = new AppFailure(`The server of ${this.#name} ${reason}.`, tail);
+      const thrown = slowness === undefined ? tail.find((line) => errorLine.test(line)) : undefined;
+      const cause = thrown === undefined ? '' : `: ${thrown}`;
+      const failure = new AppFailure(asSentence(`The server of ${this.#name} ${reason}${cause}`), tail);
       if (!signal.aborted) onWarning(failure.summary);
       return failure;
     });

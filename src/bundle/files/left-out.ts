@@ -1,0 +1,35 @@
+import {join, sep} from 'node:path';
+import {exists} from '../../files/read-file.js';
+import {otherParts} from '../../frameworks/other-hosts.js';
+import {findServer} from '../../projects/build-rows.js';
+import {namesIn} from '../../projects/read-project.js';
+
+/** What the Runtime starts in a build of any kind. */
+const startable = /^(?:ssr|server|index)\.m?js$/;
+
+/** Warnings about parts of a project that only another host runs, so that no build has them. */
+export async function partWarnings(project: string, build: string): Promise<readonly string[]> {
+  const names = await namesIn(project);
+  const found: string[] = [];
+  for (const {host, path, beside} of otherParts) {
+    const isOthers = beside === undefined || names.some((name) => beside.test(name));
+    const isRoot = path.startsWith('..') && !(await exists(join(project, '../redwood.toml')));
+    const place = join(project, path);
+    if (isOthers && !isRoot && !`${place}${sep}`.startsWith(`${build}${sep}`) && (await exists(place)))
+      found.push(`${path} (${host})`);
+  }
+  if (found.length === 0) return [];
+  return [
+    `The bundle leaves out what only another host runs: ${found.join(', ')}. If the site needs it, leave it there and call it ` +
+      'by its URL, or make it part of a server (docs/guides/frameworks.md, Other servers).',
+  ];
+}
+
+/** A warning about a build of no known framework that has server-only files, and nothing that the Runtime can start. */
+export async function startWarnings(build: string, paths: readonly string[]): Promise<readonly string[]> {
+  if (paths.some((path) => startable.test(path)) || (await findServer(build)) !== undefined) return [];
+  return [
+    'Nothing in the build is a server that the Runtime can start, so pages that no file has are missing (404). Add an ssr.mjs ' +
+      'at its top that listens, or exports an app or a handler as default. For a site without a server, build pages instead.',
+  ];
+}
