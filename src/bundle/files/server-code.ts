@@ -38,10 +38,10 @@ export async function checkBuildScripts(
   return checkScripts(files, {source, patterns: config.ssrOnly, isSite: isStatic(sources), started, framework});
 }
 
-/** Without links, nor the packages, of which other warnings tell. */
+/** Without links, the packages, of which other warnings tell, and the configuration that old builds have at their top. */
 export function ownPaths(files: readonly BundleFile[]): readonly string[] {
   return files.flatMap(({path, linkTarget}) =>
-    linkTarget === undefined && !/(?:^|\/)node_modules\//.test(path) ? [path] : [],
+    linkTarget === undefined && !/(?:^|\/)node_modules\/|^config\.server\.js$/.test(path) ? [path] : [],
   );
 }
 
