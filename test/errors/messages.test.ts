@@ -9,7 +9,7 @@ import {createBackendRegistry} from '../../src/backends/registry.js';
 import {packBundle} from '../../src/bundle/archive/pack.js';
 import {planBundle} from '../../src/bundle/plan.js';
 import {readWorkTree} from '../../src/bundle/provenance/git.js';
-import {refuseOtherProject} from '../../src/cli/setup/push-folder.js';
+import {refuseOtherProject} from '../../src/cli/settings/config-file.js';
 import {foreignFile} from '../../src/files/ownership.js';
 import {assertTrustedOrigin} from '../../src/cli/settings/connection.js';
 import {askBeforeWrite} from '../../src/cli/settings/write-hooks.js';
@@ -132,10 +132,8 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   },
   ERR_CONFIG_AMBIGUOUS: () => {
     refuseOtherProject({
-      configFile: {
-        ...{path: '/app/mycli.config.json', directory: '/app', otherProject: '/app/packages/b'},
-        ...{settings: {}, targets: new Map()},
-      },
+      ...{path: '/app/mycli.config.json', directory: '/app', otherProject: '/app/packages/b'},
+      ...{settings: {}, targets: new Map()},
     });
   },
   ERR_CONFIG_FOREIGN: () => {

@@ -71,6 +71,24 @@ async function located(file: FileContent, cwd: string, isNamed: boolean): Promis
   return {...file, directory: own};
 }
 
+/**
+ * Refuses to choose between the project of the configuration file and one below it, where the working directory is.
+ * @throws RuntimeCliError `ERR_CONFIG_AMBIGUOUS`.
+ */
+export function refuseOtherProject(file: ConfigFile | undefined): void {
+  if (file?.otherProject === undefined) return;
+  const {path, directory, otherProject} = file;
+  const message = `${otherProject} looks like a project of its own, but the configuration is that of ${directory}.`;
+  throw createError('ERR_CONFIG_AMBIGUOUS', `${message} Nothing was built or changed.`, {
+    suggestions: [
+      `For ${directory}, pass ${shellLine('-C', directory)}.`,
+      `For ${otherProject} with ${path}, pass ${shellLine('--config', path)}.`,
+      `Or give ${otherProject} a configuration file.`,
+    ],
+    details: {file: path, directory, otherProject},
+  });
+}
+
 async function readConfig(path: string, {guardsCode}: ConfigSearch): Promise<Config> {
   if (basename(path) === 'package.json') {
     const {mycli} = await readJsonObject(path);

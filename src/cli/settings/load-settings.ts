@@ -21,7 +21,7 @@ import {
 } from '../../settings/definitions.js';
 import type {CheckOptions} from '../../settings/types.js';
 import type {Output} from '../output/output.js';
-import {loadConfigFile} from './config-file.js';
+import {loadConfigFile, refuseOtherProject} from './config-file.js';
 import {isApiUnset, serviceUrl, type ServiceKey} from './connection.js';
 import {
   readCredentials,
@@ -99,6 +99,7 @@ async function readSources(
   const {config} = flags;
   const search = {cwd, warn: (message: string) => output.warn(message), guardsCode, refusesForeign: changes};
   const file = await loadConfigFile(search, typeof config === 'string' ? config : undefined);
+  if (changes) refuseOtherProject(file);
   const sources = {flags, target, env, cwd, file};
   return takesStored ? {...sources, stored: await storedSettings(resolveSettings(sources), credentialFile)} : sources;
 }

@@ -14,24 +14,6 @@ import type {Settings} from '../settings/settings.js';
 const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
 
 /**
- * Refuses to choose between the project of the configuration file and one below it, where the working directory is.
- * @throws RuntimeCliError `ERR_CONFIG_AMBIGUOUS`.
- */
-export function refuseOtherProject({configFile}: Pick<CommandContext, 'configFile'>): void {
-  if (configFile?.otherProject === undefined) return;
-  const {path, directory, otherProject} = configFile;
-  const message = `${otherProject} looks like a project of its own, but the configuration is that of ${directory}.`;
-  throw createError('ERR_CONFIG_AMBIGUOUS', `${message} Nothing was built.`, {
-    suggestions: [
-      `For ${directory}, pass ${shellLine('-C', directory)}.`,
-      `For ${otherProject} with ${path}, pass ${shellLine('--config', path)}.`,
-      `Or give ${otherProject} a configuration file.`,
-    ],
-    details: {file: path, directory, otherProject},
-  });
-}
-
-/**
  * The settings with the folder to push: the argument, else the configured one, else the one that the framework of the
  * project builds into. A site without server code is pushed as one, unless something says which files are for the
  * server.

@@ -9,7 +9,8 @@ import {
   requireTogether,
 } from '../../cli/command/operation-options.js';
 import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
-import {refuseOtherProject, withPushFolder} from '../../cli/setup/push-folder.js';
+import {refuseOtherProject} from '../../cli/settings/config-file.js';
+import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
 import {requireSetting} from '../../cli/settings/settings.js';
 
@@ -59,7 +60,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     }
     const stdout = toStdout ? context.output.claimStdout() : undefined;
     const loaded = await context.loadSettings();
-    refuseOtherProject(context);
+    refuseOtherProject(context.configFile);
     const settings = await withPushFolder(loaded, this.args.dir, context);
     rejectV2OnlyFlags(format, settings, '--format v2');
     const missing = missingSettings(settings, format === 'v1' ? ['projectSlug'] : []);

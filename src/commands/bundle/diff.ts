@@ -3,7 +3,8 @@ import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/b
 import type {BundleDiffDocument} from '../../cli/output/documents.js';
 import {commandHost} from '../../cli/command/host.js';
 import {bundleOptions, missingBuild, requireTogether} from '../../cli/command/operation-options.js';
-import {refuseOtherProject, withPushFolder} from '../../cli/setup/push-folder.js';
+import {refuseOtherProject} from '../../cli/settings/config-file.js';
+import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {wantedVariables} from '../../cli/setup/variables.js';
 import {requireSetting, type Settings} from '../../cli/settings/settings.js';
 import type {BundleSource} from '../../operations/bundle-source.js';
@@ -77,7 +78,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
 }
 
 async function pushFolder(settings: Settings, context: CommandContext): Promise<Settings> {
-  refuseOtherProject(context);
+  refuseOtherProject(context.configFile);
   const found = await withPushFolder(settings, undefined, context);
   requireTogether(
     await missingBuild(found.buildDirectory.value, {cwd: context.cwd, project: found.projectDirectory.value}),

@@ -4,7 +4,7 @@ import {missingTarget, pushOptions} from '../../cli/command/operation-options.js
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
-import {refuseOtherProject, withPushFolder} from '../../cli/setup/push-folder.js';
+import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
 
 export default class BundlePush extends BaseCommand<typeof BundlePush> {
@@ -49,7 +49,6 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       });
     }
     const loaded = await this.#loadSettings(context);
-    refuseOtherProject(context);
     const settings = archive === undefined ? await withPushFolder(loaded, this.args.dir, context) : loaded;
     const targetSlug = settings.targetSlug?.value;
     const {options, host} = await this.reach(context, ['projectSlug'], {

@@ -74,6 +74,37 @@ describe('the folder to push', () => {
     expect(await from('packages/b', ...flags.slice(2))).toMatchObject({paths: ['ssr.mjs']});
   });
 
+  test.each(
+    [
+      ['env:set', 'A=b'],
+      ['env:unset', 'A'],
+      ['rollback'],
+      ['deploy', '1'],
+      ['promote', '--from', 'qa'],
+      ['target:create', 'qa'],
+      ['target:delete', 'qa', '--yes'],
+      ['target:invalidate', '/a'],
+      ['preview:up', 'b'],
+      ['preview:down', 'b', '--yes'],
+      ['preview:prune', '--yes'],
+      ['bundle:delete', '1', '--yes'],
+      ['bundle:prune', '--yes'],
+      ['push'],
+    ].map((args) => [args.join(' '), args] as const),
+  )('a change from another project than that of the configuration is refused: %s', async (_, args) => {
+    const config = {projectSlug: 'root', targetSlug: 'staging', origin: 'http://127.0.0.1:1'};
+    await write({
+      ...{'.git/HEAD': '', 'mycli.config.json': JSON.stringify(config)},
+      ...{'other/package.json': '{}', 'other/build/ssr.js': ''},
+    });
+    const env = {MYCLI_API_KEY: 'key'};
+    const {code, stdout} = await runWarm(['-C', 'other', ...args, '--json'], {cwd: project, env});
+    expect({code, error: (JSON.parse(stdout) as {error: {code: string}}).error.code}).toEqual({
+      code: 3,
+      error: 'ERR_CONFIG_AMBIGUOUS',
+    });
+  });
+
   test('push: names a folder that does not exist', async () => {
     const {code, stderr} = await build('Build');
     expect(code).toBe(2);
