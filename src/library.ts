@@ -272,7 +272,7 @@ export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEnt
 export const deployPreview = libraryCall<DeployPreviewOptions, DeployedPreview>(resultOf(previews.deployPreview));
 
 /**
- * Deletes the target of a branch, and the bundles that only it has run. That there is none is no error.
+ * Deletes the target of a branch, and the bundles that were uploaded for it. That there is none is no error.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const deletePreview = libraryCall<DeletePreviewOptions, DeletedPreview>(previews.deletePreview);

@@ -23,7 +23,7 @@ import {partWarnings, startWarnings} from './files/left-out.js';
 import {readConfigSources, type ConfigSource} from './config/config-sources.js';
 import {frameworkMetadata} from './config/defaults.js';
 import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
-import {messageFor, readOrigin, withRecord, type Origin} from './provenance/provenance.js';
+import {messageFor, readOrigin, withPreview, withRecord, type Origin} from './provenance/provenance.js';
 import type {BundleContent, BundleProvenance, BundleV2MatchMode, PlannedBundleFile} from './types.js';
 
 /** What to pack: the result of verifying, scanning and resolving. Nothing is written yet. */
@@ -202,7 +202,7 @@ function patternWarnings(
 }
 
 function messageOf(
-  {message: given, recordCommit = false}: BundlePlanOptions,
+  {message: given, recordCommit = false, preview}: BundlePlanOptions,
   {message: standard, from, provenance, refusal}: Origin,
 ): {
   readonly message: string;
@@ -212,7 +212,8 @@ function messageOf(
 } {
   if (recordCommit && refusal !== undefined) throw refusal;
   const warnings = refusal === undefined ? [] : [[refusal.message, ...refusal.suggestions].join(' ')];
-  const message = recordCommit ? recordIn(given, standard, provenance) : (given ?? standard);
+  const plain = recordCommit ? recordIn(given, standard, provenance) : (given ?? standard);
+  const message = withPreview(plain, preview);
   // The name of a branch can be very long.
   rejectProblems(optionProblems({message}, ['message']));
   return {message, from: given === undefined ? from : 'option', provenance, warnings};

@@ -32,12 +32,12 @@ export default class Logs extends BaseCommand<typeof Logs> {
     const places = describeSettings(settings, ['logsOrigin'], cwd);
     const {openLogs} = await import('../pipelines/targets.js');
     const onReconnect = (reason: string) => output.info(`${reason} Connecting again.`);
-    const {entries} = await openLogs({...options, onReconnect}, host);
+    const {entries, clockAheadMs} = await openLogs({...options, onReconnect}, host);
     for (const line of places) output.info(line);
     output.info(`Following the logs of ${options.targetSlug}. Press Ctrl-C to stop.`);
     try {
       for await (const entry of entries) {
-        if (!shows(entry)) continue;
+        if (!shows(entry, Date.now() + clockAheadMs())) continue;
         output.documentLine(entry satisfies LogsDocument);
         renderEntry(entry, output);
         if (!(await output.flush())) return;

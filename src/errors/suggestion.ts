@@ -75,6 +75,7 @@ export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
   'env:set': target,
   init: [],
   status: target,
+  'target:delete': project,
   'target:list': project,
 };
 

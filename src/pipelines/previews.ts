@@ -1,8 +1,9 @@
 import type {Outlet} from '../operations/host.js';
 import type {BackendCapability, BundleId, TargetItem} from '../backends/contract.js';
-import {isRuntimeCliError} from '../errors/index.js';
+import {createError, isRuntimeCliError} from '../errors/index.js';
 import {deleteBundlesFrom} from '../operations/delete-bundles.js';
 import {startPoll} from '../operations/deploy/poll.js';
+import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {ProjectOptions, ProjectResult} from '../operations/options.js';
@@ -10,17 +11,20 @@ import {
   bundlesOnlyOn,
   findPreview,
   isOfOther,
+  updateOf,
+  previewSlugs,
   listPreviewItems,
   previewName,
   type DeletedPreview,
   type DeletePreviewOptions,
+  type DoomedPreview,
   type DeployedPreview,
   type DeployPreviewOptions,
   type PreviewItem,
   type PrunePreviewsOptions,
 } from '../operations/target/previews.js';
 import type {PushPreview} from '../operations/push/plan-push.js';
-import type {DeletedTarget} from '../operations/target/delete-target.js';
+import {refuseProduction, type DeletedTarget, type DoomedTarget} from '../operations/target/delete-target.js';
 import {listTargets} from '../operations/targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
@@ -47,12 +51,18 @@ async function find(
 }
 
 /** What a preview of a branch takes: a push, and a target if there is none. */
-async function plan({branch, copyFrom, ...options}: DeployPreviewOptions, host: PipelineHost) {
+async function plan({branch, copyFrom, optionsOf, ...options}: DeployPreviewOptions, host: PipelineHost) {
   const {open, slug, item} = await find({...options, branch, copyFrom}, ['create-target'], host);
   // The target is on this backend only.
   const reached = {...options, preference: open.project.backend, targetSlug: slug};
+  const [, preview] = previewSlugs(branch);
+  const pushTo = async (targetSlug: string) => {
+    const own = {...reached, ...(await optionsOf?.(targetSlug)), targetSlug};
+    return {...own, wait: true, waitForSlot: true, ifChanged: true, preview};
+  };
   return {
-    push: {...reached, wait: true, waitForSlot: true, ifChanged: true},
+    pushTo,
+    push: await pushTo(slug),
     missing:
       item === undefined || item.state === 'creating'
         ? {...reached, name: previewName(branch), copyFrom, ifMissing: true}
@@ -68,17 +78,20 @@ export async function deployPreview(
   caller: PipelineHost,
 ): Promise<Served<DeployedPreview>> {
   const {branch} = options;
-  const {push, missing, host} = await plan(options, caller);
+  const {push, pushTo, missing, host} = await plan(options, caller);
   let target = {targetSlug: push.targetSlug, created: false};
   if (missing !== undefined) {
     // Nothing is made for a build that cannot be pushed.
     await previewPush({...push, ifChanged: false}, host);
     const item = await createTarget(missing, host);
+    const {targetSlug} = item;
+    if (isOfOther(item, branch) && previewSlugs(branch)[1] === targetSlug)
+      throw createError('ERR_REJECTED', `Target ${targetSlug} is the preview of another branch than ${branch}.`);
     // Meanwhile, another branch with the same slug has got it.
     if (isOfOther(item, branch)) return deployPreview(options, caller);
     target = {targetSlug: item.targetSlug, created: item.created};
   }
-  const {open, result} = await pushRuntimeBundle({...push, targetSlug: target.targetSlug}, host);
+  const {open, result} = await pushRuntimeBundle(await pushTo(target.targetSlug), host);
   return {open, result: {...result, ...target, branch}};
 }
 
@@ -99,28 +112,40 @@ export async function planPreview(options: DeployPreviewOptions, caller: Pipelin
 /** How often to look whether a target is gone, and for how long, in seconds. */
 const goneDefaults = {pollInterval: 2, timeout: 60};
 
-/** Deletes the target of a branch, and the bundles that only it has run. */
+/** Deletes the target of a branch, and the bundles that were uploaded for it. */
 export async function deletePreview(
-  {branch, ...options}: DeletePreviewOptions,
+  {branch, confirm, ...options}: DeletePreviewOptions,
   host: PipelineHost,
 ): Promise<DeletedPreview> {
   const {open, item} = await find({...options, branch}, ['delete-target'], host);
   const {dryRun = false} = options;
   const place = {...open.project, branch};
   if (item === undefined) return {...place, dryRun, deleted: false, bundles: [], warnings: []};
-  return {...(await remove(open, item, options, host)), ...place};
+  const doomed = {...item, bundles: await bundlesOnlyOn(open, item.targetSlug)};
+  const asking = confirm && ((target: DoomedTarget) => confirm(open.project.backend, {...doomed, ...target}));
+  return {...(await remove(open, doomed, options, host, asking)), ...place};
+}
+
+type DeletionOptions = Omit<DeletePreviewOptions, 'branch' | 'confirm'>;
+
+/** What is to be known of a target before it is deleted: a branch may have any name, so that its name does not count. */
+async function deletionOf({targetSlug, production}: TargetItem, {guardsOf, ...options}: DeletionOptions) {
+  const own = {...options, ...(await guardsOf?.(targetSlug))};
+  const isProduction = own.production === true || production === true;
+  return {...own, targetSlug, production: isProduction, force: !isProduction, ifExists: true};
 }
 
 async function remove(
   open: OpenBackend,
-  {targetSlug, production}: TargetItem,
-  options: Omit<DeletePreviewOptions, 'branch'>,
+  {bundles, ...item}: PreviewItem & DoomedPreview,
+  options: DeletionOptions,
   host: PipelineHost,
+  confirm?: (target: DoomedTarget) => Promise<void>,
 ): Promise<DeletedTarget & Pick<DeletedPreview, 'bundles'>> {
-  const bundles = await bundlesOnlyOn(open, targetSlug);
-  // A branch may have any name. What the service calls production is refused all the same.
-  const target = {targetSlug, preference: open.project.backend, force: production !== true, ifExists: true};
-  const result = await deleteTarget({...options, ...target}, {...host, settings: []});
+  const {targetSlug} = item;
+  const target = {...(await deletionOf(item, options)), preference: open.project.backend};
+  const asking = confirm && ((_: string, doomed: DoomedTarget) => confirm(doomed));
+  const result = await deleteTarget({...target, confirm: asking}, {...host, settings: []});
   if (bundles.length === 0 || result.dryRun) return {...result, bundles};
   const title = `Delete ${count(bundles.length, 'bundle')} of ${targetSlug}`;
   const deleting = Pipeline.start(host).change('delete', title, async (_, {outlet}) => {
@@ -193,8 +218,14 @@ export async function prunePreviews(
   const {open, found} = await chooseFor(options, ['targets', 'delete-target'], host)
     .step('find', `Find the previews of ${projectSlug} to prune`, async ({open}, {outlet}) => {
       const previews = await listPreviewItems(open);
-      const oldest = host.now().getTime() + open.clockAheadMs() - olderThanMs;
-      const found = previews.filter(({updatedAt = ''}) => Date.parse(updatedAt) <= oldest);
+      const old = previews.filter(({updatedAt}) => isOlder(open, updatedAt, olderThanMs));
+      const found: (PreviewItem & DoomedPreview)[] = [];
+      for (const item of old) {
+        const {targetSlug, production, force, ...rules} = await deletionOf(item, options);
+        refuseProduction(targetSlug, {production, force}, host);
+        await guardTarget('delete-target', {...rules, targetSlug, production, dryRun: true}, host);
+        found.push({...item, bundles: await bundlesOnlyOn(open, targetSlug)});
+      }
       outlet.title(`Found ${String(found.length)} of ${count(previews.length, 'preview')} to prune`);
       return {open, found};
     })
@@ -205,10 +236,23 @@ export async function prunePreviews(
   const deleted: string[] = [];
   const warnings: string[] = [];
   for (const item of found) {
-    const removed = await remove(open, item, options, host);
+    // Somebody else deletes it.
+    if ((await listTargets(open)).every(({targetSlug}) => targetSlug !== item.targetSlug)) continue;
+    const updatedAt = await updateOf(open, item);
+    if (updatedAt !== item.updatedAt && !isOlder(open, updatedAt, olderThanMs)) {
+      warnings.push(`Kept ${item.targetSlug}: something was deployed to it meanwhile.`);
+      continue;
+    }
+    const bundles = (await bundlesOnlyOn(open, item.targetSlug)).filter((id) => item.bundles.includes(id));
+    const removed = await remove(open, {...item, bundles}, options, host);
     host.writes?.conclude({});
     if (removed.deleted) deleted.push(item.targetSlug);
     warnings.push(...removed.warnings);
   }
   return {...result, deleted, warnings};
+}
+
+/** Whether a time is so long ago, by the clock of the service. One that is not known isn't. */
+function isOlder({host, clockAheadMs}: OpenBackend, time: string | undefined, ageMs: number): boolean {
+  return Date.parse(time ?? '') <= host.now().getTime() + clockAheadMs() - ageMs;
 }

@@ -154,11 +154,13 @@ export async function invalidate(options: InvalidateOptions, host: PipelineHost)
     .run();
 }
 
+interface OpenLogs extends Pick<OpenBackend, 'clockAheadMs'> {
+  readonly backend: RuntimeBackend;
+  readonly entries: AsyncGenerator<LogEntry, void, undefined>;
+}
+
 /** Opens the logs of a target. They connect once they are read. */
-export async function openLogs(
-  options: TailLogsOptions,
-  host: PipelineHost,
-): Promise<{readonly backend: RuntimeBackend; readonly entries: AsyncGenerator<LogEntry, void, undefined>}> {
+export async function openLogs(options: TailLogsOptions, host: PipelineHost): Promise<OpenLogs> {
   const {open} = await chooseFor(options, ['tail-logs'], host).run();
-  return {backend: open.project.backend, entries: followLogs(open, options)};
+  return {backend: open.project.backend, entries: followLogs(open, options), clockAheadMs: open.clockAheadMs};
 }

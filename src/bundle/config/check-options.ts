@@ -62,6 +62,8 @@ export interface BundleContentOptions {
 
 /** Everything that planning a bundle needs. */
 export interface BundlePlanOptions extends BundleContentOptions {
+  /** The preview that the bundle is for, which goes before its message. @default none */
+  readonly preview?: string | undefined;
   readonly format: BundleFormat;
   /** Absolute base directory for relative paths. */
   readonly cwd: string;

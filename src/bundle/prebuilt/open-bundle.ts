@@ -9,7 +9,7 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from '../archive/manifest.js';
 import {comparePaths} from '../../text/entry-names.js';
 import {markFiles, noMarks} from '../files/patterns.js';
-import {withRecord} from '../provenance/provenance.js';
+import {withPreview, withRecord} from '../provenance/provenance.js';
 import type {BundlePlanOptions} from '../config/check-options.js';
 import {withReaders} from './bundle-readers.js';
 import {digestFile, invalidArchive, readable, readArchive, type ScannedArchive} from './read-archive.js';
@@ -95,7 +95,7 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
 
 function messageOf({message, provenance}: BundleManifest, options: OpenBundleOptions): string {
   const chosen = options.message ?? message;
-  return options.recordCommit ? withRecord(chosen, provenance) : chosen;
+  return withPreview(options.recordCommit ? withRecord(chosen, provenance) : chosen, options.preview);
 }
 
 /** `rootDir` and `configPath` must match the archive. No v2 option applies to v1. */
@@ -123,7 +123,7 @@ async function openAlone(path: string, options: OpenBundleOptions): Promise<Bund
     .sort((a, b) => comparePaths(a.path, b.path));
   await markFiles(files, config, signal);
   const {size, sha256, contentSha256} = contents;
-  const message = options.message ?? `Bundle ${sha256.slice(0, 12)}`;
+  const message = withPreview(options.message ?? `Bundle ${sha256.slice(0, 12)}`, options.preview);
   const place = {rootDir, configPath, matchMode};
   return withReaders({format: 'v2', path, size, sha256, contentSha256, ...place, config, message, files});
 }

@@ -75,6 +75,21 @@ function saysTheSame(one: RecordedCommit | undefined, other: RecordedCommit): bo
   return one?.branch === other.branch && one?.dirty === other.dirty && other.commit.startsWith(one.commit);
 }
 
+/**
+ * A message with the preview before it that the bundle is for: `preview-cart-1a2b3c4d: Fix`. The commit stays where
+ * `recordedCommit` finds it: `preview-cart-1a2b3c4d [cart: 1a2b3c4]`.
+ */
+export function withPreview(message: string, preview: string | undefined): string {
+  if (preview === undefined) return message;
+  const isCommit = recordedCommit(message) !== undefined && !message.endsWith(']');
+  return isCommit ? `${preview} [${message}]` : `${preview}: ${message}`;
+}
+
+/** The preview that a bundle with such a message was uploaded for, if it was. */
+export function previewIn(message: string | undefined): string | undefined {
+  return /^(preview-[a-z0-9-]+-[0-9a-f]{8}|preview-[0-9a-f]{8})(?:: | \[)/.exec(message ?? '')?.[1];
+}
+
 /** What a message says about the commit of its bundle. */
 export interface RecordedCommit {
   readonly branch?: string | undefined;

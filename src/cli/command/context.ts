@@ -7,9 +7,22 @@ import {createSweptDirectory, type TemporaryDirectory} from '../../files/tempora
 import type {Guard} from '../../modules/load-module.js';
 import type {Output} from '../output/output.js';
 import type {CredentialFile} from '../settings/credential-file.js';
-import {completedAddresses, loadSettings, spacedVariables, type SettingsUse} from '../settings/load-settings.js';
+import {
+  completedAddresses,
+  loadSettings,
+  readCheckHeaders,
+  spacedVariables,
+  type SettingsUse,
+} from '../settings/load-settings.js';
 import type {Session} from './session.js';
-import {secretValues, type ConfigFile, type FlagValues, type Settings} from '../settings/settings.js';
+import {
+  resolveSettings,
+  secretValues,
+  type ConfigFile,
+  type FlagValues,
+  type Settings,
+  type SettingsSources,
+} from '../settings/settings.js';
 
 type GivenFlags = FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
 
@@ -22,6 +35,7 @@ export class CommandContext {
   configFile: ConfigFile | undefined;
   readonly credentialFile: CredentialFile;
   settings: Settings | undefined;
+  #sources: SettingsSources | undefined;
 
   /**
    * @param flags As given on the command line.
@@ -47,6 +61,16 @@ export class CommandContext {
     return this.session.guardsCode;
   }
 
+  /**
+   * The settings for a target that the command has found, from the sources that `loadSettings` has read. For its guards
+   * and its checks: the credentials are not read.
+   */
+  async settingsOf(slug: string): Promise<Settings> {
+    if (this.#sources === undefined) throw new Error('The settings are not loaded.');
+    const settings = resolveSettings({...this.#sources, target: {slug, argument: 'BRANCH'}});
+    return {...settings, ...(await readCheckHeaders(settings, this))};
+  }
+
   get configDirectory(): string {
     return this.configFile === undefined ? this.cwd : dirname(this.configFile.path);
   }
@@ -68,6 +92,7 @@ export class CommandContext {
     const {settings, sources, named} = await loadSettings(this, use);
     this.settings = settings;
     this.configFile = sources.file;
+    this.#sources = sources;
     output.addSecrets(secretValues(settings));
     for (const line of completedAddresses(settings)) output.info(line);
     for (const line of spacedVariables(settings, this.env)) output.warn(line);

@@ -18,12 +18,15 @@ interface EntryRules {
   readonly grep: string | undefined;
 }
 
-/** Whether an entry is to be shown. @throws RuntimeCliError `ERR_USAGE` for an invalid expression */
-export function entryFilter({sinceMs, level, grep}: EntryRules): (entry: LogEntry) => boolean {
+/**
+ * Whether an entry is to be shown, at a time by the service's clock, in milliseconds.
+ * @throws RuntimeCliError `ERR_USAGE` for an invalid expression
+ */
+export function entryFilter({sinceMs, level, grep}: EntryRules): (entry: LogEntry, nowMs: number) => boolean {
   const expression = grep === undefined ? undefined : expressionOf(grep);
   const least = level === undefined ? undefined : weightOf(level);
-  return ({message, time, level: own}) =>
-    (sinceMs === undefined || time === undefined || !(Date.parse(time) < Date.now() - sinceMs)) &&
+  return ({message, time, level: own}, nowMs) =>
+    (sinceMs === undefined || time === undefined || !(Date.parse(time) < nowMs - sinceMs)) &&
     (least === undefined || weightOf(own) >= least) &&
     (expression?.test(message) ?? true);
 }

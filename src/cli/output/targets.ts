@@ -1,5 +1,5 @@
 import {isBuiltIn, projectTitle} from '../../backends/names.js';
-import type {TargetItem, VariableItem} from '../../backends/contract.js';
+import type {BundleId, TargetItem, VariableItem} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {TargetResult} from '../../operations/options.js';
 import type {DeletedTarget, DoomedTarget} from '../../operations/target/delete-target.js';
@@ -113,10 +113,16 @@ export function renderVariableDiff(
   return {...place, missing, extra, shared};
 }
 
+/** `bundle 3`, `bundles 3, 4, and 5` */
+export function nameBundles(ids: readonly BundleId[]): string {
+  const names = new Intl.ListFormat('en').format(ids.map(String));
+  return `${ids.length === 1 ? 'bundle' : 'bundles'} ${names}`;
+}
+
 export function renderDeletedPreview(result: DeletedPreview, output: Output): DeletedPreview {
   const {branch, targetSlug, projectSlug, backend, dryRun, bundles} = result;
   const place = projectTitle(projectSlug, backend);
-  const what = `${String(targetSlug)}${bundles.length === 0 ? '' : ` and ${count(bundles.length, 'bundle')}`} of ${place}`;
+  const what = `${String(targetSlug)}${bundles.length === 0 ? '' : ` and ${nameBundles(bundles)}`} of ${place}`;
   output.outcome(
     targetSlug === undefined
       ? `Nothing to delete: ${place} has no preview of ${oneLine(branch)}.`

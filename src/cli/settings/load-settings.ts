@@ -269,7 +269,7 @@ export async function readSecrets(unread: Secrets, reader: SecretReader): Promis
 }
 
 /** Reads the headers of checks that are in files, and warns of secret ones that others can see. */
-async function readCheckHeaders(
+export async function readCheckHeaders(
   {check, checkHeaders}: Settings,
   context: SettingsContext,
 ): Promise<Pick<Settings, 'check' | 'checkHeaders'>> {

@@ -4,7 +4,7 @@ import {guardOptions} from '../../cli/command/operation-options.js';
 import type {PreviewDownDocument} from '../../cli/output/documents.js';
 import {branchArg, findBranch} from '../../cli/command/preview-branch.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
-import type {DoomedTarget} from '../../operations/target/delete-target.js';
+import type {DoomedPreview} from '../../operations/target/previews.js';
 
 export default class PreviewDown extends BaseCommand<typeof PreviewDown> {
   static override readonly summary = 'Delete the target of a branch, and the bundles that only it ran.';
@@ -26,13 +26,15 @@ export default class PreviewDown extends BaseCommand<typeof PreviewDown> {
     // The slug that its target probably has, for the settings of that target.
     const [slug] = previewSlugs(branch);
     const target = {slug, argument: 'BRANCH'};
-    const {settings, options, host} = await this.reach(context, ['projectSlug'], {target, writes: true});
+    const {options, host} = await this.reach(context, ['projectSlug'], {target, writes: true});
     const {deletePreview} = await import('../../pipelines/previews.js');
-    const {describeTarget, renderDeletedPreview} = await import('../../cli/output/targets.js');
-    const {production: _, ...guards} = guardOptions(settings, context);
-    const confirm = (backend: string, target: DoomedTarget) =>
-      consent(`Delete ${describeTarget({...options, ...target, backend})}?`);
-    const result = await deletePreview({...options, ...guards, branch, dryRun, confirm}, host);
+    const {describeTarget, nameBundles, renderDeletedPreview} = await import('../../cli/output/targets.js');
+    const guardsOf = async (targetSlug: string) => guardOptions(await context.settingsOf(targetSlug), context);
+    const confirm = (backend: string, {bundles, ...target}: DoomedPreview) => {
+      const theirs = bundles.length === 0 ? '' : `, and ${nameBundles(bundles)}`;
+      return consent(`Delete ${describeTarget({...options, ...target, backend})}${theirs}?`);
+    };
+    const result = await deletePreview({...options, guardsOf, branch, dryRun, confirm}, host);
     return renderDeletedPreview(result, context.output);
   }
 }

@@ -32,23 +32,24 @@ export default class PreviewPrune extends BaseCommand<typeof PreviewPrune> {
     const consent = deletionConsent(yes || dryRun, 'targets', context);
     // They are targets of their own.
     const loaded = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
-    const {settings, options, host} = await this.reach(context, ['projectSlug'], {settings: loaded, writes: true});
+    const {options, host} = await this.reach(context, ['projectSlug'], {settings: loaded, writes: true});
     const {prunePreviews} = await import('../../pipelines/previews.js');
-    const {previewColumns, renderPrunedPreviews} = await import('../../cli/output/targets.js');
+    const {nameBundles, previewColumns, renderPrunedPreviews} = await import('../../cli/output/targets.js');
     const {printTable} = await import('../../cli/output/table.js');
-    const {production: _, ...guards} = guardOptions(settings, context);
+    const guardsOf = async (targetSlug: string) => guardOptions(await context.settingsOf(targetSlug), context);
     const result = await prunePreviews(
       {
         ...options,
-        ...guards,
+        guardsOf,
         olderThanMs,
         dryRun,
         confirm: async (backend, previews) => {
           if (yes) return;
           printTable(previews, previewColumns, context.output.subject);
-          await consent(
-            `Delete ${count(previews.length, 'preview')} of ${projectTitle(options.projectSlug, backend)}?`,
-          );
+          const bundles = previews.flatMap((preview) => preview.bundles);
+          const theirs = bundles.length === 0 ? '' : `, and ${nameBundles(bundles)}`;
+          const place = projectTitle(options.projectSlug, backend);
+          await consent(`Delete ${count(previews.length, 'preview')} of ${place}${theirs}?`);
         },
       },
       host,

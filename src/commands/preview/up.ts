@@ -1,6 +1,6 @@
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
-import {pushOptions} from '../../cli/command/operation-options.js';
+import {deploymentOptions, pushOptions} from '../../cli/command/operation-options.js';
 import type {PreviewUpDocument} from '../../cli/output/documents.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import {branchArg, findBranch} from '../../cli/command/preview-branch.js';
@@ -47,7 +47,9 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
     const {renderPush, renderPushPreview} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const push = {...options, ...(await pushOptions(settings, {invalidate: this.flags.invalidate}, context)), branch};
-    const deploy = {...push, copyFrom: settings.copyFrom?.value};
+    const {invalidate} = this.flags;
+    const optionsOf = async (slug: string) => deploymentOptions(await context.settingsOf(slug), context, {invalidate});
+    const deploy = {...push, copyFrom: settings.copyFrom?.value, optionsOf};
     if (this.flags['dry-run']) {
       const planned = await planPreview(deploy, host);
       if (planned.creates) context.output.outcome(`Dry run: a target for ${branch} would be created.`);

@@ -21,6 +21,8 @@ export interface PushRuntimeBundleBackendOptions extends ReleaseOptions, BundleC
    * still has it. With a target, that bundle is deployed. Requires `pushRecords`. @default false
    */
   readonly ifChanged?: boolean | undefined;
+  /** The preview that the bundle is for, which goes before its message. @default none */
+  readonly preview?: string | undefined;
   /** Stores the last push for `ifChanged`; every successful upload is recorded. @default nothing is stored */
   readonly pushRecords?: PushRecords | undefined;
   /** Keeps what plugins' backends need to resume an interrupted upload. @default nothing is kept */

@@ -1,5 +1,6 @@
 import type {BundleId, BundleItem} from '../../backends/contract.js';
 import {bundleFingerprint} from '../../bundle/index.js';
+import {previewIn} from '../../bundle/provenance/provenance.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {findBundle} from '../list.js';
@@ -20,7 +21,7 @@ export interface UnchangedBundle {
   readonly archive: PackResult;
 }
 
-type RecordOptions = Pick<PushRuntimeBundleBackendOptions, 'ifChanged' | 'pushRecords'>;
+type RecordOptions = Pick<PushRuntimeBundleBackendOptions, 'ifChanged' | 'pushRecords' | 'preview'>;
 
 /**
  * With `ifChanged`, compares a bundle with that of the last push to the same project and backend, which only counts if
@@ -32,7 +33,7 @@ export async function compareWithLastPush(
   open: OpenBackend,
   bundle: BundleContent,
   digest: () => Promise<string>,
-  {ifChanged, pushRecords}: RecordOptions,
+  {ifChanged, pushRecords, preview}: RecordOptions,
 ): Promise<UnchangedBundle | undefined> {
   if (!ifChanged || pushRecords === undefined) return undefined;
   const doubt = (what: string, error: unknown) => {
@@ -50,7 +51,7 @@ export async function compareWithLastPush(
   const contentSha256 = await digest();
   if (record.fingerprint !== bundleFingerprint({...bundle, contentSha256})) return undefined;
   try {
-    return await confirmRecord(open, record, contentSha256);
+    return await confirmRecord(open, record, contentSha256, preview);
   } catch (error) {
     doubt(`Could not check whether bundle ${String(record.bundleId)} of the last push still exists`, error);
     return undefined;
@@ -101,12 +102,18 @@ async function confirmRecord(
   open: OpenBackend,
   record: PushRecord,
   contentSha256: string,
+  preview: string | undefined,
 ): Promise<UnchangedBundle | undefined> {
   const {logger} = open.host;
   const {bundleId, pushedAt, size, sha256} = record;
   const found = await findBundle(open, bundleId);
   if (found && isAnother(found, record)) {
     logger.info(`Bundle ID ${String(bundleId)} of the last push now belongs to another bundle.`);
+    return undefined;
+  }
+  const own = previewIn(found?.message);
+  if (own !== undefined && own !== preview) {
+    logger.info(`Bundle ${String(bundleId)} of the last push goes with its preview.`);
     return undefined;
   }
   if (found?.status === 'ready' || found?.status === 'preparing')

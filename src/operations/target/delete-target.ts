@@ -3,6 +3,7 @@ import type {RuntimeBackend} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {isProductionName, refuseUnsafe} from '../guard/safety.js';
 import {allowChange, invoke, mayBeDone, quickLook} from '../call-backend.js';
+import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult} from '../options.js';
 import {explainMissingTarget, knownAmong, targetsIfListed, targetStatus} from '../targets.js';
@@ -43,17 +44,23 @@ export async function findDoomed(
   if (ifExists && targets?.every((item) => item.targetSlug !== targetSlug)) return undefined;
   const item = targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug, {suggestPush: false});
   const isProduction = production || item.production === true || isProductionName(targetSlug);
-  refuseUnsafe({operation: 'delete-target', targetSlug, production: isProduction}, open.host);
-  if (isProduction && !force) throw productionRefused(targetSlug);
+  refuseProduction(targetSlug, {production: isProduction, force}, open.host);
   const status = open.backend.listDeployments && (await quickLook(open, (again) => targetStatus(again, item)));
   const {bundleId, message} = status?.live ?? {};
   return {...item, running: bundleId === undefined ? undefined : {bundleId, message}};
 }
 
-function productionRefused(targetSlug: string): Error {
+/** Refuses to delete a target that is production, and what `MYCLI_SAFETY` does not allow. */
+export function refuseProduction(
+  targetSlug: string,
+  {production, force = false}: Pick<DeleteTargetOptions, 'production' | 'force'>,
+  host: Host,
+): void {
+  refuseUnsafe({operation: 'delete-target', targetSlug, production}, host);
+  if (production !== true || force) return;
   const message = `Target ${targetSlug} is production.`;
-  return createError('ERR_GUARD_REFUSED', `${message} Nothing was deleted.`, {
-    suggestions: ['Pass --force if it is to be deleted.'],
+  throw createError('ERR_GUARD_REFUSED', `${message} Nothing was deleted.`, {
+    suggestions: [['If it is to be deleted, run: ', {run: ['target:delete', targetSlug, '--force']}]],
     details: {targetSlug, failures: [{guard: 'production', message}]},
   });
 }

@@ -2,23 +2,26 @@ import {createHash} from 'node:crypto';
 import type {BundleId, TargetItem} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/names.js';
 import {createError} from '../../errors/index.js';
-import {readHistory} from '../list.js';
+import {previewIn} from '../../bundle/provenance/provenance.js';
+import {readBundles, readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {GuardOptions, ProjectOptions} from '../options.js';
+import type {GuardOptions, ProjectOptions, ReleaseOptions} from '../options.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../push/options.js';
 import {sideBySide} from '../side-by-side.js';
 import {listTargets} from '../targets.js';
-import type {DeletedTarget, DeleteTargetOptions} from './delete-target.js';
+import type {DeletedTarget, DeleteTargetOptions, DoomedTarget} from './delete-target.js';
 
 /** Options of `deployPreview`: those of a push, which waits and skips the upload of an unchanged bundle. */
 export interface DeployPreviewOptions extends Omit<
   PushRuntimeBundleBackendOptions,
-  'targetSlug' | 'wait' | 'waitForSlot' | 'ifChanged'
+  'targetSlug' | 'wait' | 'waitForSlot' | 'ifChanged' | 'preview'
 > {
   /** The branch whose target is made, if it is missing, and deployed to. */
   readonly branch: string;
   /** A target whose variables and settings a new preview starts with. @default none */
   readonly copyFrom?: string | undefined;
+  /** The options that depend on the target, by its slug, which is known once it is found. @default none */
+  readonly optionsOf?: ((targetSlug: string) => Promise<Partial<ReleaseOptions>>) | undefined;
 }
 
 /** What `deployPreview` resolves to. */
@@ -30,9 +33,12 @@ export interface DeployedPreview extends PushResult {
 }
 
 /** Options of `deletePreview`. */
-export interface DeletePreviewOptions
-  extends ProjectOptions, Omit<GuardOptions, 'production'>, Pick<DeleteTargetOptions, 'confirm' | 'dryRun'> {
+export interface DeletePreviewOptions extends ProjectOptions, GuardOptions, Pick<DeleteTargetOptions, 'dryRun'> {
   readonly branch: string;
+  /** The guards of a target, and whether it is production, by its slug. @default those of the call */
+  readonly guardsOf?: ((targetSlug: string) => Promise<GuardOptions>) | undefined;
+  /** Called before anything is deleted. If it rejects, nothing is. */
+  readonly confirm?: ((backend: RuntimeBackend, preview: DoomedPreview) => Promise<void>) | undefined;
   /** Maximum seconds to wait until the target is gone and its bundles can be deleted. @default 60 */
   readonly timeout?: number | undefined;
 }
@@ -43,9 +49,15 @@ export interface DeletedPreview extends Omit<DeletedTarget, 'targetSlug'> {
   /** Undefined if there was no preview of the branch. */
   readonly targetSlug?: string | undefined;
   /**
-   * The deleted bundles, or for a dry run those that would be: those that no other target has run. Empty if the backend
-   * deletes none.
+   * The deleted bundles, or for a dry run those that would be: those that `deployPreview` has uploaded and no other
+   * target has run. Empty if the backend deletes none.
    */
+  readonly bundles: readonly BundleId[];
+}
+
+/** A preview that is to be deleted, with its bundles. */
+export interface DoomedPreview extends DoomedTarget {
+  /** Those that `deployPreview` has uploaded and no other target has run. */
   readonly bundles: readonly BundleId[];
 }
 
@@ -62,7 +74,9 @@ export interface PrunePreviewsOptions extends Omit<DeletePreviewOptions, 'branch
   /** Deletes those to which nothing was deployed for so long, in milliseconds. Those of unknown age stay. */
   readonly olderThanMs: number;
   /** Called before anything is deleted. If it rejects, nothing is deleted. */
-  readonly confirm?: ((backend: RuntimeBackend, previews: readonly PreviewItem[]) => Promise<void>) | undefined;
+  readonly confirm?:
+    | ((backend: RuntimeBackend, previews: readonly (PreviewItem & DoomedPreview)[]) => Promise<void>)
+    | undefined;
 }
 
 /** Services allow so many characters in slugs and names. */
@@ -92,12 +106,16 @@ function wordOf(branch: string): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-/** Slugs that the target of a branch can have: the second one, which is only its own, if the first is not free. */
+/**
+ * Slugs that the target of a branch can have: the second one, which is only its own, if the first is not free. Where a
+ * branch ends as a digest does, it has the second one only: it may be called as the target of another one.
+ */
 export function previewSlugs(branch: string): readonly [string, string] {
   const word = wordOf(branch);
   const slug = slugPrefix + word;
   const hashed = cut(slug, `-${digestOf(branch)}`);
-  return [word !== '' && slug.length <= longest ? slug : hashed, hashed];
+  const isFree = word !== '' && slug.length <= longest && !/(?:^|-)[0-9a-f]{8}$/.test(word);
+  return [isFree ? slug : hashed, hashed];
 }
 
 /** Whether a target is the preview of another branch. */
@@ -120,8 +138,7 @@ export async function findPreview(
   const isPlain = wordOf(branch) === branch;
   const isOwn = (item: TargetItem) =>
     item.name === previewName(branch) ||
-    item.targetSlug === hashed ||
-    (isPlain && item.targetSlug === slug && !isOfOther(item, branch));
+    (!isOfOther(item, branch) && (item.targetSlug === hashed || (isPlain && item.targetSlug === slug)));
   const item = targets.find(isOwn);
   if (item !== undefined) return {slug: item.targetSlug, item};
   // The service makes a shorter one, which the push is checked with before.
@@ -136,21 +153,32 @@ export async function listPreviewItems(open: OpenBackend): Promise<readonly Prev
   const previews = (await listTargets(open)).filter(
     (item) => item.production !== true && (branchOf(item) !== undefined || item.targetSlug.startsWith(slugPrefix)),
   );
-  return sideBySide(previews, async (item): Promise<PreviewItem> => {
-    const [newest] = open.backend.listDeployments === undefined ? [] : await readHistory(open, item.targetSlug, 1);
-    return {...item, branch: branchOf(item), updatedAt: newest?.createdAt ?? item.createdAt};
-  });
+  return sideBySide(previews, async (item): Promise<PreviewItem> => ({
+    ...item,
+    branch: branchOf(item),
+    updatedAt: await updateOf(open, item),
+  }));
 }
 
-/** The bundles that were deployed to a target and to no other. None if the backend deletes no bundles. */
+/** When something was last deployed to a target, or else when it was made, ISO 8601. */
+export async function updateOf(open: OpenBackend, {targetSlug, createdAt}: TargetItem): Promise<string | undefined> {
+  const [newest] = open.backend.listDeployments === undefined ? [] : await readHistory(open, targetSlug, 1);
+  return newest?.createdAt ?? createdAt;
+}
+
+/**
+ * The bundles that were uploaded for a preview and deployed to no target but this one. None if the backend deletes no
+ * bundles, or lists none.
+ */
 export async function bundlesOnlyOn(open: OpenBackend, targetSlug: string): Promise<readonly BundleId[]> {
-  const {deleteBundle, listDeployments} = open.backend;
-  if (deleteBundle === undefined || listDeployments === undefined) return [];
+  const {deleteBundle, listDeployments, listBundles} = open.backend;
+  if (deleteBundle === undefined || listDeployments === undefined || listBundles === undefined) return [];
   const bundlesOf = async (slug: string) =>
     (await readHistory(open, slug, Infinity)).flatMap(({bundleId}) => bundleId ?? []);
   const own = await bundlesOf(targetSlug);
   if (own.length === 0) return [];
   const others = (await listTargets(open)).filter((other) => other.targetSlug !== targetSlug);
-  const theirs = new Set((await sideBySide(others, (other) => bundlesOf(other.targetSlug))).flat());
-  return [...new Set(own)].filter((id) => !theirs.has(id));
+  const theirs = (await sideBySide(others, (other) => bundlesOf(other.targetSlug))).flat();
+  const uploaded = (await readBundles(open)).items.filter(({message}) => previewIn(message) !== undefined);
+  return uploaded.map(({bundleId}) => bundleId).filter((id) => own.includes(id) && !theirs.includes(id));
 }

@@ -1,6 +1,7 @@
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {BearerTokenStrategy, deployBundle, prunePreviews} from '../../../src/index.js';
 import {previewName, previewSlugs} from '../../../src/operations/target/previews.js';
 import {git, gitEnvironment, commit} from '../../bundle/provenance/repository.js';
 import {runCli, binary} from '../spawn-cli.js';
@@ -134,4 +135,110 @@ test('two preview:prune at the same time delete everything, and neither fails', 
   expect([...deleted].toSorted()).toEqual(['preview-a', 'preview-b', 'preview-c']);
   expect(documents.flatMap(({warnings = []}) => warnings)).toEqual([]);
   expect(await branches()).toEqual([]);
+});
+
+async function targets(): Promise<readonly string[]> {
+  const found = await documentOf<{targets: readonly Preview[]}>(['target:list']);
+  return found.targets.map(({targetSlug}) => targetSlug).toSorted();
+}
+
+async function codeOf(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const {code, stdout} = await bench.mycli([...args, '--json'], env);
+  const {error} = JSON.parse(stdout) as {readonly error?: {readonly code: string}};
+  return [code, error?.code];
+}
+
+const configure = (config: object) => writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify(config));
+
+test.each([
+  ['for its target', {targets: {'preview-live': {production: true}}}],
+  ['for all targets', {production: true}],
+])('a preview that the configuration calls production is not deleted: %s', async (_, config) => {
+  await documentOf(['preview:up', 'live']);
+  await documentOf(['preview:up', 'other']);
+  await configure(config);
+  const safety = {MYCLI_SAFETY: 'no-production'};
+  const prune = ['preview:prune', '--expires', '0m', '--yes'];
+  // The service tells its time in whole seconds.
+  await expect.poll(() => codeOf(prune)).toEqual([3, 'ERR_GUARD_REFUSED']);
+  expect(await codeOf(prune, safety)).toEqual([3, 'ERR_SAFETY']);
+  expect(await codeOf(['preview:down', 'live', '--yes'], safety)).toEqual([3, 'ERR_SAFETY']);
+  expect(await codeOf(['preview:down', 'live', '--yes'])).toEqual([3, 'ERR_GUARD_REFUSED']);
+  expect(await targets()).toEqual(['preview-live', 'preview-other']);
+});
+
+test('the settings are those of the target that a branch has, not of the one that it could have', async () => {
+  await documentOf(['preview:up', 'feature/a']);
+  const {targetSlug} = await documentOf(['preview:up', 'feature-a']);
+  const old = async () =>
+    (await documentOf<{found: readonly unknown[]}>(['preview:prune', '--expires', '0m', '--dry-run'])).found.length;
+  await expect.poll(old).toBe(2);
+  await configure({targets: {[targetSlug]: {guard: {ciOnly: true}}}});
+  const here = {CI: ''};
+  expect(await codeOf(['preview:up', 'feature-a'], here)).toEqual([3, 'ERR_GUARD_REFUSED']);
+  expect(await codeOf(['preview:down', 'feature-a', '--yes'], here)).toEqual([3, 'ERR_GUARD_REFUSED']);
+  const prune = ['preview:prune', '--expires', '0m', '--yes'];
+  expect(await codeOf(prune, here)).toEqual([3, 'ERR_GUARD_REFUSED']);
+  expect(await targets()).toEqual(['preview-feature-a', targetSlug].toSorted());
+  expect(await codeOf(['preview:down', 'feature/a', '--yes'], here)).toEqual([0, undefined]);
+});
+
+test('a branch that is called as the target of another one gets a target of its own', async () => {
+  await documentOf(['preview:up', 'feature-cart']);
+  const {targetSlug: victim} = await documentOf(['preview:up', 'feature/cart']);
+  const attack = victim.replace('preview-', '');
+  const {targetSlug} = await documentOf(['preview:up', attack]);
+  expect(targetSlug).not.toBe(victim);
+  expect(await documentOf(['preview:down', attack, '--yes'])).toMatchObject({targetSlug, deleted: true});
+  expect(await targets()).toEqual(['preview-feature-cart', victim].toSorted());
+  // Before the other one is there, too.
+  await documentOf(['preview:down', 'feature/cart', '--yes']);
+  await documentOf(['preview:up', attack]);
+  expect((await documentOf(['preview:up', 'feature/cart'])).targetSlug).toBe(victim);
+});
+
+test('a preview that goes down leaves the bundle of a push that it did not upload again', async () => {
+  const push = ['push', '--message', 'Release 5'];
+  const {bundleId} = await documentOf(push);
+  expect(await documentOf(['preview:up', 'a'])).toMatchObject({bundleId, unchanged: true});
+  expect(await documentOf(['preview:down', 'a', '--yes'])).toMatchObject({deleted: true, bundles: []});
+  expect((await bench.mycli(['deploy', String(bundleId), '--target', 'staging'])).code).toBe(0);
+});
+
+test('a preview that goes down leaves a bundle that was deployed to it by hand', async () => {
+  const {bundleId: own} = await documentOf(['preview:up', 'a']);
+  const {bundleId} = await documentOf(['push', '--message', 'Release 5']);
+  await documentOf(['deploy', String(bundleId), '--target', 'preview-a', '--wait']);
+  expect((await documentOf(['preview:down', 'a', '--yes', '--dry-run'])).bundles).toEqual([own]);
+  expect((await documentOf(['preview:down', 'a', '--yes'])).bundles).toEqual([own]);
+});
+
+test('a push does not count on the bundle of a preview, which goes with it', async () => {
+  const {bundleId} = await documentOf(['preview:up', 'a']);
+  const pushed = await documentOf(['push', '--if-changed']);
+  expect(pushed).toMatchObject({unchanged: false});
+  expect(pushed.bundleId).not.toBe(bundleId);
+});
+
+test('a preview to which something is deployed while others are pruned stays', async () => {
+  for (const branch of ['a', 'b']) await documentOf(['preview:up', branch]);
+  const {origin, credentials} = bench.runtime;
+  const place = {preference: 'legacy', origin, projectSlug: 'shop'} as const;
+  const legacyAuth = new BearerTokenStrategy(credentials.apiKey);
+  // The clock of the service has whole seconds.
+  const [first = ''] = (await documentOf<{previews: {updatedAt: string}[]}>(['preview:list'])).previews.map(
+    ({updatedAt}) => updatedAt,
+  );
+  await expect.poll(() => Date.now() > Date.parse(first) + 4000).toBe(true);
+  const pruned = await prunePreviews({
+    ...{...place, legacyAuth, olderThanMs: 2000},
+    async confirm(_, previews) {
+      expect(previews.map(({targetSlug}) => targetSlug)).toEqual(['preview-a', 'preview-b']);
+      await deployBundle({...place, legacyAuth, bundleId: 1, targetSlug: 'preview-b', wait: true, pollInterval: 0.05});
+    },
+  });
+  expect(pruned).toMatchObject({
+    deleted: ['preview-a'],
+    warnings: ['Kept preview-b: something was deployed to it meanwhile.'],
+  });
 });
