@@ -22,6 +22,7 @@ export {
 } from './files/patterns.js';
 export {verifyMarks} from './files/public-files.js';
 export {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js';
+export {debrisWarnings} from './files/debris.js';
 export {checkUnneeded, unneededIn} from './files/unneeded-files.js';
 export {planBundle, type BundlePlan} from './plan.js';
 export {checkArchivedScripts} from './prebuilt/archived-scripts.js';

@@ -6,6 +6,7 @@ import {asSentence} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, listFirst, listPaths, showPath, sourceOf} from '../../text/entry-names.js';
+import {isAppleDouble, isDebrisName} from './debris.js';
 import {withExecutables} from './executables.js';
 import {followLink, linkProblem, linkWork} from './follow-link.js';
 import type {FoundPath, IgnoreRules} from './ignore-rules.js';
@@ -44,6 +45,8 @@ interface Findings {
   readonly ignored: {path: string; rule: string}[];
   /** Data of other programs about a folder, which is never part of a build. */
   readonly leftOut: string[];
+  /** What systems and editors leave in folders. */
+  readonly debris: string[];
   /** What mycli has written. */
   readonly own: string[];
   /** Paths that cannot be archived, and why. */
@@ -67,7 +70,7 @@ export async function scanBuildDirectory(
 ): Promise<Scan> {
   const findings: Findings = {
     ...{files: [], modes: new Set(), folders: [], emptyFolders: [], listed: new Map()},
-    ...{ignored: [], leftOut: [], own: [], unsupported: []},
+    ...{ignored: [], leftOut: [], debris: [], own: [], unsupported: []},
   };
   try {
     for await (const path of findPaths(directory, rules, findings, signal)) {
@@ -78,7 +81,7 @@ export async function scanBuildDirectory(
     signal?.throwIfAborted();
     throw isRuntimeCliError(error) ? error : unreadableError(directory, error);
   }
-  const {folders, emptyFolders, ignored, leftOut, own, unsupported} = findings;
+  const {folders, emptyFolders, ignored, leftOut, debris, own, unsupported} = findings;
   const ownPaths = new Set(own.flatMap((path) => [path, archiveOf(path)]));
   const files = findings.files.filter(({path}) => !ownPaths.has(path));
   const warnings = followLinks(files, folders, unsupported);
@@ -90,6 +93,9 @@ export async function scanBuildDirectory(
     ignored,
     warnings: [
       ...(own.length === 0 ? [] : [`Left out what mycli wrote: ${listPaths(own.toSorted(comparePaths))}.`]),
+      ...(debris.length === 0
+        ? []
+        : [`Left out what systems and editors leave in folders: ${listPaths(debris.sort(comparePaths))}.`]),
       ...(leftOut.length === 0 ? [] : [`Left out data of version control: ${listPaths(leftOut)}.`]),
       ...warnings,
     ],
@@ -116,7 +122,7 @@ function changeTime(folder: string): number | undefined {
 async function* findPaths(
   directory: string,
   rules: IgnoreRules,
-  {emptyFolders, listed, ignored, leftOut, own}: Findings,
+  {emptyFolders, listed, ignored, leftOut, debris, own}: Findings,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string> {
   const {default: fastGlob} = await import('fast-glob');
@@ -130,9 +136,12 @@ async function* findPaths(
       return {entry, path, isFolder: entry.isDirectory()};
     });
     await rules.mark(found, signal);
-    const others = found.filter(({entry: {name}, path, rule}) => {
-      if (!repositories.includes(name)) return true;
-      if (name !== '.git' && rule === undefined) leftOut.push(path);
+    const others = found.filter(({entry, path, rule}) => {
+      const {name} = entry;
+      const isRepository = repositories.includes(name);
+      const isDebris = isDebrisName(name) || (entry.isFile() && isAppleDouble(sourceOf(directory, path)));
+      if (!isRepository && !isDebris) return true;
+      if (name !== '.git' && rule === undefined) (isRepository ? leftOut : debris).push(path);
       return false;
     });
     if (others.length === 0 && folder !== '') emptyFolders.push(folder);

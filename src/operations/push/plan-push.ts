@@ -9,6 +9,7 @@ import {
   checkBundleOptions,
   checkSensitiveFiles,
   checkUnneeded,
+  debrisWarnings,
   openBundle,
   planBundle,
   strictWarnings,
@@ -145,6 +146,7 @@ export async function planPush(route: PushRoute): Promise<PushPlan> {
     ...(allowSensitiveFiles ? [] : await checkArchivedScripts(bundle, signal)),
     ...(await checkSensitiveFiles(bundle.files, {allowed: allowSensitiveFiles})),
     ...checkUnneeded(bundle.files, options),
+    ...debrisWarnings(bundle.files.map(({path}) => path)),
     ...(await strictWarnings(bundle, signal)),
     ...sizeWarnings(bundle),
   ];
