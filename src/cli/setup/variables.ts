@@ -13,14 +13,39 @@ import type {Settings} from '../settings/settings.js';
 type Variables = Readonly<Record<string, string>>;
 type Sources = Pick<CommandContext, 'cwd' | 'stdin' | 'output'>;
 
+/** What names begin with that are settings of clients of the service, some of them secrets, and not of an app. */
+const clientPrefixes = ['MYCLI_', 'MRT_', 'SFCC_'];
+
+/** Whether a variable of a file is one of the app. @param excluded more prefixes of those that are not */
+function isOfApp(name: string, excluded: readonly string[] = []): boolean {
+  return ![...clientPrefixes, ...excluded].some((prefix) => name.toUpperCase().startsWith(prefix.toUpperCase()));
+}
+
+/** The names in a dotenv file, as those of an app. */
+export async function namesIn(path: string, context: Omit<Sources, 'output'>): Promise<readonly string[]> {
+  return Object.keys(await readDotenv(path, context)).filter((name) => isOfApp(name));
+}
+
+/** The variables of an app in a dotenv file. Says which others are left out. */
+async function readAppVariables(path: string, excluded: readonly string[], context: Sources): Promise<Variables> {
+  const entries = Object.entries(await readDotenv(path, context));
+  const others = entries.map(([name]) => name).filter((name) => !isOfApp(name, excluded));
+  if (others.length > 0)
+    context.output.warn(
+      `Left out of ${path === '-' ? 'stdin' : path}, as no variables of the app: ${others.join(', ')}.`,
+      ['To set one, type its name: NAME=@FILE'],
+    );
+  return Object.fromEntries(entries.filter(([name]) => !others.includes(name)));
+}
+
 /**
  * Reads the variables that a command line names: `NAME=VALUE`, `NAME=@FILE`, `NAME=-` for stdin, and those of a dotenv
  * file. Values are secrets, so no message has one.
- * @param from the dotenv file; `-` is stdin
+ * @param from the dotenv file; `-` is stdin. Its variables with the prefixes `excluded`, or of clients, are left out
  */
 export async function readVariables(
   pairs: readonly string[],
-  from: string | undefined,
+  {from, excluded}: {readonly from?: string | undefined; readonly excluded: readonly string[]},
   context: Sources,
 ): Promise<Variables> {
   const typed = pairs.map((pair, at) => {
@@ -39,14 +64,17 @@ export async function readVariables(
     // A file ends with a line break that is no part of the value.
     return [name, text === '-' || text.startsWith('@') ? value.replace(/\r?\n$/, '') : value] as const;
   });
-  return {...(from !== undefined && (await readDotenv(from, context))), ...Object.fromEntries(own)};
+  const ofFile = from === undefined ? {} : await readAppVariables(from, excluded, context);
+  const all = {...ofFile, ...Object.fromEntries(own)};
+  if (Object.keys(all).length > 0) return all;
+  throw createError('ERR_OPTION_INVALID', 'No variables are left to set.');
 }
 
 /** The names of the variables that a target must have: those of the configuration, or of an example in the project. */
 export async function wantedVariables({variables, projectDirectory}: Settings): Promise<readonly string[]> {
   if (variables !== undefined) return variables.value;
   const text = await readText(resolve(projectDirectory.value, '.env.example')).catch(() => '');
-  return isDotenv(text) ? Object.keys(parseEnv(text)) : [];
+  return isDotenv(text) ? Object.keys(parseEnv(text)).filter((name) => isOfApp(name)) : [];
 }
 
 export function describeMissing(names: readonly string[], target = 'The target'): string {
@@ -57,7 +85,7 @@ export function describeMissing(names: readonly string[], target = 'The target')
  * Reads a dotenv file; `-` is stdin.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` if it is none, or has no variables
  */
-export async function readDotenv(path: string, {cwd, stdin}: Omit<Sources, 'output'>): Promise<Variables> {
+async function readDotenv(path: string, {cwd, stdin}: Omit<Sources, 'output'>): Promise<Variables> {
   const name = path === '-' ? 'stdin' : path;
   let text: string;
   try {

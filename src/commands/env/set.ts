@@ -23,17 +23,27 @@ export default class EnvSet extends BaseCommand<typeof EnvSet> {
   };
   static override readonly flags = {
     ...variableFlags,
-    from: Flags.string({helpValue: 'FILE', summary: 'Set all variables of this dotenv file; - is stdin.'}),
+    from: Flags.string({
+      helpValue: 'FILE',
+      summary: 'Set the variables of this dotenv file but MYCLI_*, MRT_* and SFCC_*; - is stdin.',
+    }),
+    'exclude-prefix': Flags.string({
+      multiple: true,
+      multipleNonGreedy: true,
+      dependsOn: ['from'],
+      helpValue: 'PREFIX',
+      summary: 'Leave out more variables of the file, such as DEV_; repeatable.',
+    }),
   };
 
   protected async execute(context: CommandContext): Promise<EnvSetDocument> {
     const {variable: pairs = []} = this.args;
-    const {from, 'dry-run': dryRun} = this.flags;
+    const {from, 'exclude-prefix': excluded = [], 'dry-run': dryRun} = this.flags;
     if (pairs.length === 0 && from === undefined) {
       throw createError('ERR_USAGE', 'No variables specified.', {suggestions: ['Pass NAME=@FILE, or --from FILE.']});
     }
     const settings = await context.loadSettings({changes: true});
-    const set = await readVariables(pairs, from, context);
+    const set = await readVariables(pairs, {from, excluded}, context);
     const reached = await this.reach(context, ['projectSlug', 'targetSlug'], {settings, writes: true});
     return changeVariables(await import('../../pipelines/targets.js'), {set, dryRun}, reached, context);
   }

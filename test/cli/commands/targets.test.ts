@@ -192,6 +192,24 @@ describe('env', () => {
     expect((await mycli(['env:diff', '.env', ...staging])).stdout).toMatch(/^\+ API_URL\n- TOKEN\n/);
   });
 
+  test('--from leaves out variables of clients and of excluded prefixes, and says so', async () => {
+    const lines = ['MYCLI_API_KEY', 'mrt_key', 'SFCC_SECRET', 'DEV_URL', 'LOCAL_X', 'SITE', 'MYCLIENT'];
+    await writeFile(join(bench.project, '.env'), lines.map((name) => `${name}=${canary}\n`).join(''));
+    await writeFile(join(bench.project, 'mine.env'), `MYCLI_API_KEY=${canary}\n`);
+    await documentOf(['push', ...staging, '--wait']);
+    const excluded = ['--exclude-prefix', 'DEV_', '--exclude-prefix', 'LOCAL_'];
+    const {stdout, stderr} = await mycli(['env:set', '--from', '.env', ...excluded, 'MRT_TYPED=@mine.env', ...staging]);
+    expect(stdout).toContain('Set MYCLIENT, SITE, MRT_TYPED on staging');
+    expect(stderr).toContain(
+      'Left out of .env, as no variables of the app: MYCLI_API_KEY, mrt_key, SFCC_SECRET, DEV_URL',
+    );
+    expect(stdout + stderr).not.toContain(canary);
+    const diff = await documentOf(['env:diff', '.env', ...staging]);
+    expect(diff).toMatchObject({missing: ['DEV_URL', 'LOCAL_X'], extra: ['MRT_TYPED'], shared: ['MYCLIENT', 'SITE']});
+    expect(await codeOf(['env:set', '--from', 'mine.env', ...staging])).toBe('ERR_OPTION_INVALID');
+    expect(await codeOf(['env:set', 'A=@mine.env', '--exclude-prefix', 'A', ...staging])).toBe('ERR_USAGE');
+  });
+
   test('doctor and diff name what the target lacks: of .env.example, or of the configuration', async () => {
     await writeFile(join(bench.project, '.env.example'), 'API_KEY=\n# OPTIONAL=\nAPI_URL=http://localhost\n');
     await documentOf(['push', ...staging, '--wait']);
