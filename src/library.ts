@@ -32,7 +32,7 @@ import type {
   TargetOptions,
   WaitForDeploymentOptions,
 } from './operations/options.js';
-import {callProblems} from './operations/option-schemas.js';
+import {optionSchemas} from './operations/option-schemas.js';
 import type {PruneBundlesOptions, PruneBundlesResult} from './operations/prune-bundles.js';
 import type {
   PushResult,
@@ -65,7 +65,7 @@ import * as targets from './pipelines/targets.js';
 import type {PipelineHost} from './pipelines/host.js';
 import {callFromLibrary, type CallOptions, type DataOf} from './pipelines/library-call.js';
 import type {Served} from './pipelines/next-steps.js';
-import {rejectProblems} from './settings/definitions.js';
+import {rejectProblems, valueProblems} from './settings/definitions.js';
 import {packageVersion} from './version.js';
 
 /**
@@ -305,7 +305,7 @@ async function call<Options extends CallOptions, Result extends object>(
   options: Options,
   operation: Operation<Options, Result>,
 ): Promise<Result> {
-  rejectProblems(callProblems(options));
+  rejectProblems(valueProblems(options, optionSchemas));
   // Many calls may share a signal: each listens to one of its own, so that Node does not warn of a leak.
   const signal = options.signal && AbortSignal.any([options.signal]);
   return callFromLibrary({...options, signal}, processHost(), operation);

@@ -4,6 +4,8 @@ import {createServer, type Server} from 'node:http';
 import path from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
+import {rejectProblems, valueProblems} from '../settings/definitions.js';
+import * as schemas from '../settings/schemas.js';
 import {asSentence} from '../text/sentence.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
 import type {LocalRuntime, LocalRuntimeOptions} from './options.js';
@@ -25,14 +27,43 @@ const defaultHost = '127.0.0.1';
 /** How often to look for connections on which no request arrives, in milliseconds. */
 const connectionsCheckingInterval = 1000;
 
+const callback = v.function('must be a function');
+const amount = v.pipe(v.number('must be a number'), v.minValue(0, 'must not be negative'));
+const port = v.pipe(
+  v.number('must be a port'),
+  v.check((value) => Number.isInteger(value) && value >= 0 && value <= 65_535, 'must be a port from 0 to 65535'),
+);
+
+const optionSchemas: Readonly<Record<keyof LocalRuntimeOptions, v.GenericSchema>> = {
+  ...{dataDirectory: schemas.text, host: schemas.text, protect: schemas.text, clientCertificate: schemas.text},
+  ...{
+    port,
+    appsPort: port,
+    allowedHosts: schemas.list,
+    scopes: schemas.list,
+    faults: v.array(v.unknown(), 'must be an array'),
+  },
+  ...{
+    auth: schemas.toggle,
+    ssr: schemas.toggle,
+    credentials: schemas.objectSchema,
+    ssrEnvironment: schemas.objectSchema,
+  },
+  ...{deploymentSeconds: amount, tokenSeconds: amount, stallSeconds: amount, ssrTimeoutSeconds: amount},
+  ...{maxUploadBytes: amount, onAppOutput: callback, onWarning: callback, onRequest: callback, now: callback},
+  signal: v.instance(AbortSignal, 'must be an AbortSignal'),
+};
+
 /**
  * Starts a local hosting service that speaks the protocols of both built-in backends: a real server that stores real
  * files, for trying mycli, for tests and for plugin authors. For development only.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid fault, a port in use or an unusable data folder.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for an option of the wrong type, an unknown one, an invalid fault, a port in
+ * use or an unusable data folder.
  */
 export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Promise<LocalRuntime> {
   const {signal} = options;
   signal?.throwIfAborted();
+  rejectProblems(valueProblems(options, optionSchemas));
   const faults = new FaultBook();
   for (const fault of options.faults ?? []) faults.add(fault);
   const servers = {api: createServer({connectionsCheckingInterval}), apps: createServer({connectionsCheckingInterval})};

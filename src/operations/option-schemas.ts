@@ -2,9 +2,8 @@ import * as v from 'valibot';
 import {contentSchema} from '../bundle/config/content-schema.js';
 import {messageOf} from '../errors/system-failure.js';
 import {resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from '../http/rate-limit/policy.js';
-import {definitions, problemsOf, settingKeys, type SettingKey} from '../settings/definitions.js';
-import {didYouMean, knownFields, objectSchema, text} from '../settings/schemas.js';
-import type {OptionProblem} from '../settings/types.js';
+import {definitions, settingKeys, type SettingKey} from '../settings/definitions.js';
+import {knownFields, objectSchema, text} from '../settings/schemas.js';
 import {isRecord} from '../text/json.js';
 import type {DeleteBundlesOptions} from './delete-bundles.js';
 import type {ReadLogsOptions} from './deploy/read-logs.js';
@@ -70,7 +69,10 @@ const guardFields = settingKeys.flatMap((key) => {
   return config.startsWith('guard.') ? [[config.slice('guard.'.length), schema] as const] : [];
 });
 
-/** A schema for each option of the library's calls: that of the setting, if there is one. */
+/**
+ * A schema for each option of the library's calls: that of the setting, if there is one. Calls may share an object of
+ * options, so each ignores what only others have.
+ */
 export const optionSchemas: Readonly<Record<OptionName, v.GenericSchema>> = {
   ...settings('projectSlug', 'targetSlug', 'origin', 'logsOrigin'),
   ...settings('requestTimeout', 'connectTimeout', 'idleTimeout', 'uploadRetries'),
@@ -100,16 +102,3 @@ export const optionSchemas: Readonly<Record<OptionName, v.GenericSchema>> = {
   // Only its backend knows what it is.
   deployment: v.unknown(),
 };
-
-/**
- * What is wrong with the options of a call: values of another type, and names that no call has. Calls may share an
- * object of options, so each ignores what only others have.
- */
-export function callProblems(options: object): readonly OptionProblem[] {
-  if (!isRecord(options)) return [{option: 'The argument', message: 'must be an object of options'}];
-  return Object.entries(options).flatMap(([option, value]) => {
-    if (value === undefined) return [];
-    if (Object.hasOwn(optionSchemas, option)) return problemsOf(option, value, optionSchemas[option as OptionName]);
-    return [{option, message: `is not an option${didYouMean(option, Object.keys(optionSchemas))}`}];
-  });
-}

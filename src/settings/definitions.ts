@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
+import {isRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
 import {check, events, guard, preview, rollback, slot, wait} from './deployment-rows.js';
 import {bundle, connection, push, rateLimit} from './push-rows.js';
 import type {SettingRow, Syntax} from './row.js';
-import {fieldProblems, slug} from './schemas.js';
+import {didYouMean, fieldProblems, slug} from './schemas.js';
 import type {FollowUps, OptionProblem} from './types.js';
 
 /** The sets of settings. Generators of references can't read an inferred type. */
@@ -120,6 +121,21 @@ export function problemsOf(option: string, value: unknown, schema: v.GenericSche
     option: field === '' ? option : `${option}.${field}`,
     message,
   }));
+}
+
+/** What is wrong with options that each have a schema: values of another type, and unknown names. */
+export function valueProblems<Name extends string>(
+  options: object,
+  schemas: Readonly<Record<Name, v.GenericSchema>>,
+): readonly OptionProblem[] {
+  if (!isRecord(options)) return [{option: 'The argument', message: 'must be an object of options'}];
+  const known = new Map(Object.entries<v.GenericSchema>(schemas));
+  return Object.entries(options).flatMap(([option, value]) => {
+    const schema = known.get(option);
+    if (value === undefined) return [];
+    if (schema !== undefined) return problemsOf(option, value, schema);
+    return [{option, message: `is not an option${didYouMean(option, [...known.keys()])}`}];
+  });
 }
 
 function problemSentence(problems: readonly OptionProblem[]): string {

@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import * as mycli from '../../src/index.js';
 import {optionSchemas} from '../../src/operations/option-schemas.js';
+import {startLocalRuntime} from '../../src/testing.js';
 
 /** Called with what TypeScript would refuse. */
 type Call = (options: never) => Promise<unknown>;
@@ -84,4 +85,12 @@ test.each([
   );
   expect(mycli.isRuntimeCliError(error)).toBe(true);
   expect(error).toMatchObject({code: 'ERR_OPTION_INVALID', message});
+});
+
+test.each([
+  [{port: '80'}, 'port must be a port.'],
+  [{dataFolder: 'x', appPort: 0}, 'dataFolder is not an option; appPort is not an option (did you mean appsPort?).'],
+  [{auth: 'false', faults: 5}, 'auth must be true or false; faults must be an array.'],
+])('startLocalRuntime refuses %j', async (options, message) => {
+  await expect(startLocalRuntime(options as never)).rejects.toMatchObject({code: 'ERR_OPTION_INVALID', message});
 });
