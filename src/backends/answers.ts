@@ -169,6 +169,13 @@ export async function fetchPage<Row, Item>(
   return {items, cursor: isLast ? undefined : String(next), total, raw};
 }
 
+const lasting: ReadonlySet<string> = new Set(['ERR_UNAUTHORIZED', 'ERR_OAUTH', 'ERR_TLS']);
+
+/** Whether any other request to the service would fail, too: it refused the credentials, or we its certificate. */
+export function failsAnyway(error: unknown): boolean {
+  return isRuntimeCliError(error) && lasting.has(error.code);
+}
+
 /** Waits for the answer to a request that deploys. Both services refuse it with 409 while the target is busy. */
 export async function fromTarget(request: Promise<AnsweredResponse>): Promise<AnsweredResponse> {
   try {

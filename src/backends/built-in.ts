@@ -6,6 +6,7 @@ import type {
   BackendContext,
   BackendCheckContext,
   CheckResult,
+  DeploymentItem,
   DeploymentRef,
   UploadResult,
 } from './contract.js';
@@ -31,6 +32,12 @@ export interface BuiltInUploadResult extends UploadResult {
   readonly deployment?: DeploymentRef | undefined;
 }
 
+/** What a backend has noted before an upload. */
+export interface NotedAhead {
+  /** The deployment that keeps the target busy. */
+  readonly underWay?: DeploymentItem | undefined;
+}
+
 /** A backend as the host calls it: one of this package, or one of a plugin with its answers checked. */
 export interface HostBackend<Options = unknown> extends Omit<Backend<Options>, 'required' | 'secrets'> {
   /** The plugin that it comes from. Undefined for the built-in ones. */
@@ -45,6 +52,14 @@ export interface HostBackend<Options = unknown> extends Omit<Backend<Options>, '
   readonly deploysOnUpload?: readonly BundleFormat[] | undefined;
   /** Whether the cursors of its lists are offsets, so that the host can start anywhere. @default false */
   readonly offsetCursors?: boolean | undefined;
+  /**
+   * Makes a request that a push makes anyway before its upload, while the build is still looked at: what fails then
+   * fails early. Resolves to what `deploy` gets as `noted`.
+   */
+  ahead?(
+    push: {readonly format: BundleFormat; readonly targetSlug?: string | undefined},
+    context: BuiltInContext<Options>,
+  ): Promise<NotedAhead | undefined>;
   /** Uploads a bundle, and deploys it to `context.targetSlug` if its format is in `deploysOnUpload`. */
   upload(bundle: Bundle, context: BuiltInContext<Options>): Promise<BuiltInUploadResult>;
   /**

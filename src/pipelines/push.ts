@@ -10,6 +10,7 @@ import type {
   PushV2Options,
   PushV2Result,
 } from '../operations/push/options.js';
+import {planAhead} from '../operations/push/look-ahead.js';
 import {
   describePlan,
   planPush,
@@ -36,7 +37,7 @@ export async function pushRuntimeBundle(
   const routing = startPush(verified, host, {previews: false});
   try {
     const push = await runGuarded<PushRoute, UploadedPush | DeployedPush>(routing, release, (routed) => {
-      const built = withBuildStep(withVerifyStep(routed), options, workspaces);
+      const built = withBuildStep(withVerifyStep(routed, planAhead), options, workspaces);
       const uploaded = built.change('upload', 'Upload the bundle', async (packed, {outlet}) => {
         const push = await uploadPush(packed);
         outlet.title(describeUpload(push));
@@ -66,7 +67,7 @@ export async function previewPush(options: PushRuntimeBundleBackendOptions, host
   const {ifChanged = false} = options;
   const workspaces: TemporaryDirectory[] = [];
   const guarded = withGuardStep(startPush(push, host, {previews: true}), push.release);
-  const verified = withVerifyStep(guarded);
+  const verified = withVerifyStep(guarded, planPush);
   try {
     const plan = await verified.run();
     const {open, selection, format, content} = plan;
@@ -89,10 +90,10 @@ function startPush(
   return Pipeline.start(host).step('resolve', 'Prepare', (_, run) => routePush(push, previews, run));
 }
 
-function withVerifyStep(routed: Pipeline<PushRoute>): Pipeline<PushPlan> {
+function withVerifyStep(routed: Pipeline<PushRoute>, makePlan: typeof planPush): Pipeline<PushPlan> {
   return routed.step('verify', 'Verify the build and its configuration', async (route, {outlet}) => {
     await callBack(() => route.options.onFormat?.(route.format));
-    const plan = await planPush(route);
+    const plan = await makePlan(route);
     outlet.title(`Verified: ${describePlan(plan)}`);
     return plan;
   });

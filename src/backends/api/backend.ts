@@ -58,6 +58,11 @@ export const apiBackend = {
     return {bundleId, warnings, matches: asRecord(raw['matches']), raw};
   },
 
+  async ahead(_, context: ApiContext) {
+    await context.options.connection?.auth.getAuthorizationHeader(context);
+    return undefined;
+  },
+
   async deploy({bundleId, targetSlug}, context: ApiContext) {
     const send = connect(context);
     const request = send(operations.deploy, {environmentId: targetSlug}, {json: {bundleId}});

@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import type {StreamedBundle} from '../../bundle/types.js';
-import {amendError, isRuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asRecord} from '../../text/json.js';
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import {fetchPage, fromTarget, multipartBody, readAcceptance, readObject, readUpload} from '../answers.js';
@@ -33,6 +33,11 @@ export const legacyBackend = {
     const response = await connect(context)(operations.pushV2, {}, multipartBody(bundle, context));
     const {bundleId, warnings, raw} = readUpload(response, operations.pushV2, 'legacy', ({id}) => id);
     return {bundleId, warnings, matches: asRecord(raw['matches']), raw};
+  },
+
+  async ahead({format, targetSlug}, context: LegacyContext) {
+    if (format === 'v1' || targetSlug === undefined || !context.wait) return undefined;
+    return noteBefore(targetSlug, context);
   },
 
   uploadStream: uploadV1,
@@ -72,7 +77,8 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
     const {answer, ...uploaded} = readUpload(response, operations.pushV1, 'legacy', ({bundle_id: id}) => id);
     return {...uploaded, url: answer.bundle_preview_url};
   }
-  const {before, warnings: noted} = await noteBefore(targetSlug, context);
+  const {before, underWay, warnings: noted} = await noteBefore(targetSlug, context);
+  if (underWay !== undefined) throw createError('ERR_TARGET_BUSY', 'The target is busy.');
   const response = await fromTarget(send(operations.pushAndDeployV1, {targetSlug}, body));
   const read = readUpload(response, operations.pushAndDeployV1, 'legacy', ({bundle_id: id}) => id);
   const {bundleId, warnings, answer, raw} = read;

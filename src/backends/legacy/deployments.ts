@@ -4,7 +4,15 @@ import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {legacy, legacySchemas} from '../../wire/legacy.js';
-import {asText, deploymentStatus, fetchPage, fromTarget, listedStatus, readAcceptance} from '../answers.js';
+import {
+  asText,
+  deploymentStatus,
+  failsAnyway,
+  fetchPage,
+  fromTarget,
+  listedStatus,
+  readAcceptance,
+} from '../answers.js';
 import type {
   DeployRequest,
   DeployResult,
@@ -15,6 +23,7 @@ import type {
   ListResult,
   TargetRange,
 } from '../contract.js';
+import {isUnderWay} from '../references.js';
 import {connect, type LegacyContext} from './connection.js';
 
 const {LegacyDeployAccepted, LegacyDeployment} = legacySchemas;
@@ -26,6 +35,14 @@ type Row = v.InferOutput<typeof LegacyDeployment>;
  */
 type Before = {readonly createdAt: string; readonly count?: number | undefined} | 'none' | {readonly unknown: string};
 
+/** What there was before a deployment is requested. */
+export interface Noted {
+  readonly before: Before;
+  /** The newest deployment, if it is under way: the service will refuse ours. */
+  readonly underWay?: DeploymentItem | undefined;
+  readonly warnings: readonly string[];
+}
+
 const rowsPerPoll = 100;
 
 /** Members of the answer to a deploy request, all optional. Some services answer with a row of the list. */
@@ -34,9 +51,13 @@ const deployAnswer = [
   ...[LegacyDeployAccepted, LegacyDeployment].flatMap(({entries}) => Object.keys(entries)),
 ];
 
-export async function deploy({bundleId, targetSlug}: DeployRequest, context: LegacyContext): Promise<DeployResult> {
+/** @param request `noted`: what was noted before a bundle was uploaded, which nobody can have deployed since */
+export async function deploy(
+  {bundleId, targetSlug, noted}: DeployRequest & {readonly noted?: Noted | undefined},
+  context: LegacyContext,
+): Promise<DeployResult> {
   const send = connect(context);
-  const {before, warnings} = await noteBefore(targetSlug, context);
+  const {before, warnings} = noted ?? (await noteBefore(targetSlug, context));
   const request = send(legacy.operations.deploy, {targetSlug}, {json: {bundle_id: bundleId}});
   const raw = readAcceptance(await fromTarget(request), deployAnswer);
   const {status, warnings: more = []} = v.parse(LegacyDeployAccepted, raw ?? {});
@@ -62,18 +83,17 @@ const noteMs = 10_000;
 /**
  * Records a target's newest deployment before ours is requested, if we will wait for ours. Should that fail or take
  * long, the deployment goes ahead with a warning and cannot be tracked.
+ * @throws RuntimeCliError if the deployment would fail, too: refused credentials, a certificate that is not accepted.
  */
-export async function noteBefore(
-  targetSlug: string,
-  context: LegacyContext,
-): Promise<{readonly before: Before; readonly warnings: readonly string[]}> {
+export async function noteBefore(targetSlug: string, context: LegacyContext): Promise<Noted> {
   if (!context.wait) return {before: {unknown: 'It was requested without waiting for it.'}, warnings: []};
   const late = AbortSignal.timeout(noteMs);
   const http = context.http.extend({signal: AbortSignal.any([context.signal, late])});
   try {
-    return {before: await newestDeployment(targetSlug, {...context, http}), warnings: []};
+    return {...(await newestDeployment(targetSlug, {...context, http})), warnings: []};
   } catch (error) {
     context.signal.throwIfAborted();
+    if (failsAnyway(error)) throw error;
     const reason = late.aborted
       ? `There was no answer within ${String(noteMs / 1000)} s.`
       : asSentence(messageOf(error));
@@ -83,16 +103,17 @@ export async function noteBefore(
 }
 
 /** @throws Error when the answer leaves open which deployment is the newest. */
-async function newestDeployment(targetSlug: string, context: LegacyContext): Promise<Before> {
+async function newestDeployment(targetSlug: string, context: LegacyContext): Promise<Omit<Noted, 'warnings'>> {
   // The second one shows whether the list starts with the newest.
   const {items, total} = await fetchRows(targetSlug, {limit: 2}, context, (row) => row);
   const [first, second] = items;
-  if (first === undefined && !total) return 'none';
+  if (first === undefined && !total) return {before: 'none'};
   const createdAt = first?.created_at ?? '';
   if (Number.isNaN(Date.parse(createdAt)) || (second && createdTime(second) > Date.parse(createdAt))) {
     throw new Error('The list does not start with the newest deployment.');
   }
-  return {createdAt, count: total};
+  const item = first && deploymentItem(first, targetSlug);
+  return {before: {createdAt, count: total}, underWay: item && isUnderWay(item.status) ? item : undefined};
 }
 
 /**

@@ -1,4 +1,5 @@
 import {shownUrl} from '../../backends/answers.js';
+import type {NotedAhead} from '../../backends/built-in.js';
 import type {BundleId, DeployResult, DeploymentItem} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
 import {deployFallbackReason} from '../../backends/select.js';
@@ -17,6 +18,8 @@ import {deploymentFailed, waitForDeployment} from './wait-for-deployment.js';
 /** The bundle of a deployment. */
 export interface DeployedBundle {
   readonly bundleId: BundleId;
+  /** What the backend noted before it was uploaded. */
+  readonly noted?: NotedAhead | undefined;
   /** The target that runs it, for a promotion. */
   readonly from?: string | undefined;
 }
@@ -89,13 +92,14 @@ export function isOwnReason({code}: RuntimeCliError, {signal}: OpenBackend): boo
 export async function requestDeploy(
   open: OpenBackend,
   release: Release,
-  {bundleId, from}: DeployedBundle,
+  {bundleId, from, noted}: DeployedBundle,
 ): Promise<AcceptedDeployment> {
   const {targetSlug} = release;
+  const request = {bundleId, targetSlug, ...(noted && {noted})};
   const send = () =>
     from !== undefined && open.backend.promote
       ? invoke(open, 'promote', {bundleId, from, to: targetSlug})
-      : invoke(open, 'deploy', {bundleId, targetSlug});
+      : invoke(open, 'deploy', request);
   const result = await inTargetSlot(open, release, bundleId, send).catch(async (error: unknown) => {
     throw await explainMissingBundle(error, open, bundleId);
   });
@@ -132,7 +136,7 @@ export async function inTargetSlot<Result>(
       if (!isRuntimeCliError(error) || error.code !== 'ERR_TARGET_BUSY') throw error;
       const occupant = await findOccupant(open, targetSlug);
       unexplained = occupant === 'none' ? unexplained + 1 : 0;
-      if (!waitForSlot || unexplained === maxUnexplained) throw targetBusy(error, targetSlug, occupant);
+      if (!waitForSlot || unexplained === maxUnexplained) throw targetBusy(targetSlug, occupant, error);
       await waitUntilFree(open, targetSlug, {poll, occupant, error});
     }
   }
@@ -202,7 +206,12 @@ function describeOccupant(occupant: Occupant, targetSlug: string): string {
   return oneLine(createdBy === undefined ? what : `${what}, started by ${createdBy}`);
 }
 
-function targetBusy(error: RuntimeCliError, targetSlug: string, occupant: Occupant): Error {
+/** @param error the refusal of the service, if it was asked */
+export function targetBusy(
+  targetSlug: string,
+  occupant: Occupant,
+  error: RuntimeCliError = createError('ERR_TARGET_BUSY', 'The target is busy.'),
+): Error {
   const wait = 'Try again once it has ended. With --wait-for-slot, bundle:push and bundle:deploy wait for that.';
   if (typeof occupant === 'string')
     return amendError(error, {suggestions: [`Another deployment may be running. ${wait}`]});

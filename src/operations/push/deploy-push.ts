@@ -15,9 +15,11 @@ export interface DeployedPush extends UploadedPush, AcceptedDeployment {
 /** Deploys an uploaded bundle, unless the upload already did. */
 export async function deployPush(push: UploadedPush, release: Release): Promise<DeployedPush> {
   const {open, bundleId, uploaded} = push;
+  // Others may have deployed a bundle that was there before.
+  const noted = uploaded && push.noted;
   const accepted = uploaded?.deployment
     ? acceptDeployment(open, release, bundleId, {deployment: uploaded.deployment, status: 'queued'})
-    : await requestDeploy(open, release, {bundleId}).catch((error: unknown) => {
+    : await requestDeploy(open, release, {bundleId, noted}).catch((error: unknown) => {
         throw afterUpload(error, push, release.targetSlug);
       });
   const url = accepted.url ?? shownUrl(uploaded?.url);

@@ -1,5 +1,5 @@
 import {resolve} from 'node:path';
-import type {HostBackend} from '../../backends/built-in.js';
+import type {HostBackend, NotedAhead} from '../../backends/built-in.js';
 import {backendTitle} from '../../backends/names.js';
 import type {BackendSelection} from '../../backends/select.js';
 import {
@@ -62,6 +62,8 @@ export interface PushRoute extends VerifiedPush, ChosenBackend {
 /** A push whose content is verified. Nothing is built or sent yet. */
 export interface PushPlan extends PushRoute {
   readonly content: PushPreview['content'];
+  /** What the backend noted ahead of the upload. */
+  readonly noted?: NotedAhead | undefined;
 }
 
 /** One known deployment of the service refuses larger archives. The server decides. */
@@ -165,7 +167,7 @@ async function planContent({options, format, open: {host}}: PushRoute): Promise<
  * format.
  */
 export async function replan(push: PushPlan, open: OpenBackend, packed: Bundle | undefined): Promise<PushPlan> {
-  const route = {...push, open, format: formatFor(open.backend, push.options)};
+  const route = {...push, open, format: formatFor(open.backend, push.options), noted: undefined};
   if (packed?.format === route.format) return {...route, content: {kind: 'archive', bundle: packed}};
   return {...route, content: {kind: 'build', plan: await planContent(route)}};
 }

@@ -1,0 +1,96 @@
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
+import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
+import {pushRuntimeBundle} from '../calls.js';
+import {startService, type Service} from '../pushed-bundles.js';
+
+const wrongKey = {legacyAuth: new ApiKeyStrategy({apiKey: 'wrong'})};
+const waiting = {targetSlug: 'staging', wait: true, pollInterval: 0.01} as const;
+
+function push(service: Service, options: Partial<PushRuntimeBundleBackendOptions> = {}) {
+  const {connection, project} = service;
+  return pushRuntimeBundle({...connection, preference: 'legacy', ...options}, project.host);
+}
+
+async function makeLarge({project}: Service): Promise<void> {
+  await writeFile(join(project.directory, 'build', 'large.bin'), Buffer.alloc(21_000_000));
+}
+
+const routes = ({runtime}: Service, before = 0) => runtime.requests.slice(before).map(({route}) => route);
+
+describe('a key that is refused', () => {
+  test.each([
+    ['v2 that is waited for: by the look at the history', {v2: true, ...waiting}, ['history']],
+    ['v1 that is waited for: by the look at the history', waiting, ['history']],
+  ])('is known before the upload of %s', async (_, options, asked) => {
+    const service = await startService();
+    await expect(push(service, {...options, ...wrongKey})).rejects.toMatchObject({code: 'ERR_UNAUTHORIZED'});
+    expect(routes(service)).toEqual(asked);
+  });
+
+  test.each([
+    ['without a target: by the list', {}, ['list']],
+    ['with a target: by its history', {targetSlug: 'staging', v2: true}, ['history']],
+  ])('is known before a large upload %s', async (_, options, asked) => {
+    const service = await startService();
+    await makeLarge(service);
+    await expect(push(service, {...options, ...wrongKey})).rejects.toMatchObject({code: 'ERR_UNAUTHORIZED'});
+    expect(routes(service)).toEqual(asked);
+  });
+
+  test('is known by a small upload alone', async () => {
+    const service = await startService();
+    await expect(push(service, wrongKey)).rejects.toMatchObject({code: 'ERR_UNAUTHORIZED'});
+    expect(routes(service)).toEqual(['upload']);
+  });
+});
+
+test('an OAuth client that is refused is known before the build is packed', async () => {
+  const service = await startService();
+  const {origin, credentials} = service.runtime;
+  const {organizationId, clientId, tokenUrl} = credentials;
+  const auth = new OAuthClientCredentialsStrategy({tokenUrl, clientId, clientSecret: 'wrong'});
+  const options = {preference: 'api', apiConnection: {origin, organizationId, auth}, legacyAuth: undefined} as const;
+  await expect(push(service, options)).rejects.toMatchObject({code: 'ERR_OAUTH'});
+  expect(routes(service)).toEqual(['token']);
+});
+
+describe('a target that is busy', () => {
+  async function startBusy(): Promise<Service> {
+    const service = await startService({deploymentSeconds: 1000});
+    await push(service, {targetSlug: 'staging', v2: true});
+    return service;
+  }
+
+  test.each([{v2: true}, {v2: false}])(
+    'is known before the upload, if the deployment is waited for (%j)',
+    async (format) => {
+      const service = await startBusy();
+      const before = service.runtime.requests.length;
+      await expect(push(service, {...format, ...waiting})).rejects.toMatchObject({
+        code: 'ERR_TARGET_BUSY',
+        message: expect.stringContaining('bundle 1') as string,
+        details: {running: {bundleId: 1}},
+      });
+      expect(new Set(routes(service, before))).toEqual(new Set(['history']));
+    },
+  );
+
+  test('keeps no bundle from being uploaded as v2, if the push waits for its turn', async () => {
+    const service = await startBusy();
+    const before = service.runtime.requests.length;
+    const waits = {v2: true, ...waiting, waitForSlot: true, timeout: 0.05};
+    await expect(push(service, waits)).rejects.toMatchObject({code: 'ERR_WAIT_TIMEOUT'});
+    expect(routes(service, before)).toContain('upload');
+  });
+});
+
+test('a large upload that nothing is against costs one request more', async () => {
+  const service = await startService();
+  await push(service);
+  await makeLarge(service);
+  await push(service);
+  expect(routes(service)).toEqual(['upload', 'list', 'upload']);
+});
