@@ -24,35 +24,43 @@ import {
   type PrunePreviewsOptions,
 } from '../operations/target/previews.js';
 import type {PushPreview} from '../operations/push/plan-push.js';
-import {refuseProduction, type DeletedTarget, type DoomedTarget} from '../operations/target/delete-target.js';
+import {
+  deleteTargetFrom,
+  findDoomed,
+  refuseProduction,
+  type DeletedTarget,
+  type DoomedTarget,
+} from '../operations/target/delete-target.js';
 import {listTargets} from '../operations/targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';
 import {previewPush, pushRuntimeBundle} from './push.js';
-import {Pipeline} from './run.js';
+import type {Pipeline} from './run.js';
 import {chooseFor} from './steps.js';
-import {createTarget, deleteTarget} from './targets.js';
+import {createTarget} from './targets.js';
 
 /** Finds the target of a branch with a backend that has `capabilities`, too. */
-async function find(
+function find(
   options: ProjectOptions & Pick<DeployPreviewOptions, 'branch' | 'copyFrom'>,
   capabilities: readonly BackendCapability[],
   host: PipelineHost,
 ) {
   const {branch, copyFrom} = options;
-  return chooseFor(options, ['targets', ...capabilities], host)
-    .step('find', `Find the preview of ${branch}`, async ({open}, {outlet}) => {
+  return chooseFor(options, ['targets', ...capabilities], host).step(
+    'find',
+    `Find the preview of ${branch}`,
+    async ({open}, {outlet}) => {
       const {slug, item} = await findPreview(open, branch, copyFrom);
       outlet.title(`${item === undefined ? 'No preview' : `Preview ${slug}`} of ${branch}`);
       return {open, slug, item};
-    })
-    .run();
+    },
+  );
 }
 
 /** What a preview of a branch takes: a push, and a target if there is none. */
 async function plan({branch, copyFrom, optionsOf, ...options}: DeployPreviewOptions, host: PipelineHost) {
-  const {open, slug, item} = await find({...options, branch, copyFrom}, ['create-target'], host);
+  const {open, slug, item} = await find({...options, branch, copyFrom}, ['create-target'], host).run();
   // The target is on this backend only.
   const reached = {...options, preference: open.project.backend, targetSlug: slug};
   const [, preview] = previewSlugs(branch);
@@ -117,13 +125,14 @@ export async function deletePreview(
   {branch, confirm, ...options}: DeletePreviewOptions,
   host: PipelineHost,
 ): Promise<DeletedPreview> {
-  const {open, item} = await find({...options, branch}, ['delete-target'], host);
+  const finding = find({...options, branch}, ['delete-target'], host);
+  const {open, item} = await finding.run();
   const {dryRun = false} = options;
   const place = {...open.project, branch};
   if (item === undefined) return {...place, dryRun, deleted: false, bundles: [], warnings: []};
   const doomed = {...item, bundles: await bundlesOnlyOn(open, item.targetSlug)};
   const asking = confirm && ((target: DoomedTarget) => confirm(open.project.backend, {...doomed, ...target}));
-  return {...(await remove(open, doomed, options, host, asking)), ...place};
+  return {...(await remove(finding.after(item), open, doomed, options, host, asking)), ...place};
 }
 
 type DeletionOptions = Omit<DeletePreviewOptions, 'branch' | 'confirm'>;
@@ -135,26 +144,35 @@ async function deletionOf({targetSlug, production}: TargetItem, {guardsOf, ...op
   return {...own, targetSlug, production: isProduction, force: !isProduction, ifExists: true};
 }
 
+/** Deletes a target and its bundles in one step, which is added to `finding`. */
 async function remove(
+  finding: Pipeline<unknown>,
   open: OpenBackend,
-  {bundles, ...item}: PreviewItem & DoomedPreview,
+  {bundles: theirs, ...item}: PreviewItem & DoomedPreview,
   options: DeletionOptions,
   host: PipelineHost,
   confirm?: (target: DoomedTarget) => Promise<void>,
 ): Promise<DeletedTarget & Pick<DeletedPreview, 'bundles'>> {
   const {targetSlug} = item;
-  const target = {...(await deletionOf(item, options)), preference: open.project.backend};
-  const asking = confirm && ((_: string, doomed: DoomedTarget) => confirm(doomed));
-  const result = await deleteTarget({...target, confirm: asking}, {...host, settings: []});
-  if (bundles.length === 0 || result.dryRun) return {...result, bundles};
-  const title = `Delete ${count(bundles.length, 'bundle')} of ${targetSlug}`;
-  const deleting = Pipeline.start(host).change('delete', title, async (_, {outlet}) => {
+  const {dryRun = false} = options;
+  const target = await deletionOf(item, options);
+  const doomed = await findDoomed(open, target);
+  if (doomed !== undefined) {
+    await guardTarget('delete-target', target, host);
+    if (!dryRun) await confirm?.(doomed);
+  }
+  const deleting = finding.change('delete', `Delete ${targetSlug}`, async (_, {outlet}) => {
+    const deleted = doomed !== undefined && (await deleteTargetFrom(open, doomed, target));
+    outlet.title(deleted ? `${dryRun ? 'Would delete' : 'Deleted'} ${targetSlug}` : `${targetSlug} was deleted meanwhile`);
+    if (theirs.length === 0 || dryRun) return {deleted: deleted && !dryRun, bundles: theirs};
     await waitUntilGone(open, targetSlug);
     host.writes?.conclude({});
-    return deleteTheirs(open, bundles, outlet);
+    const bundles = await deleteTheirs(open, theirs, outlet);
+    outlet.title(`Deleted ${deleted ? `${targetSlug} and ` : ''}${count(bundles.length, 'bundle')}`);
+    return {deleted, bundles};
   });
-  const ids = await deleting.run();
-  return {...result, bundles: ids, warnings: [...result.warnings, ...deleting.warnings]};
+  const outcome = await deleting.run();
+  return {...open.project, targetSlug, running: doomed?.running, dryRun, ...outcome, warnings: deleting.warnings};
 }
 
 /** While a target is being deleted, the service may refuse to delete its bundles. */
@@ -178,7 +196,6 @@ async function deleteTheirs(open: OpenBackend, ids: readonly BundleId[], outlet:
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
     outlet.warn(error.message);
   }
-  outlet.title(`Deleted ${count(deleted.length, 'bundle')}`);
   return deleted;
 }
 
@@ -215,7 +232,7 @@ export async function prunePreviews(
 ): Promise<PrunePreviewsResult> {
   const {projectSlug} = options;
   refuseUnsafe({operation: 'delete-target'}, host);
-  const {open, found} = await chooseFor(options, ['targets', 'delete-target'], host)
+  const finding = chooseFor(options, ['targets', 'delete-target'], host)
     .step('find', `Find the previews of ${projectSlug} to prune`, async ({open}, {outlet}) => {
       const previews = await listPreviewItems(open);
       const old = previews.filter(({updatedAt}) => isOlder(open, updatedAt, olderThanMs));
@@ -228,8 +245,8 @@ export async function prunePreviews(
       }
       outlet.title(`Found ${String(found.length)} of ${count(previews.length, 'preview')} to prune`);
       return {open, found};
-    })
-    .run();
+    });
+  const {open, found} = await finding.run();
   const result = {...open.project, dryRun, found};
   if (dryRun || found.length === 0) return {...result, deleted: [], warnings: []};
   await confirm?.(open.project.backend, found);
@@ -244,12 +261,11 @@ export async function prunePreviews(
       continue;
     }
     const bundles = (await bundlesOnlyOn(open, item.targetSlug)).filter((id) => item.bundles.includes(id));
-    const removed = await remove(open, {...item, bundles}, options, host);
+    const removed = await remove(finding.after(item), open, {...item, bundles}, options, host);
     host.writes?.conclude({});
     if (removed.deleted) deleted.push(item.targetSlug);
-    warnings.push(...removed.warnings);
   }
-  return {...result, deleted, warnings};
+  return {...result, deleted, warnings: [...finding.warnings, ...warnings]};
 }
 
 /** Whether a time is so long ago, by the clock of the service. One that is not known isn't. */
