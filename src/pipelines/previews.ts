@@ -163,7 +163,9 @@ async function remove(
   }
   const deleting = finding.change('delete', `Delete ${targetSlug}`, async (_, {outlet}) => {
     const deleted = doomed !== undefined && (await deleteTargetFrom(open, doomed, target));
-    outlet.title(deleted ? `${dryRun ? 'Would delete' : 'Deleted'} ${targetSlug}` : `${targetSlug} was deleted meanwhile`);
+    outlet.title(
+      deleted ? `${dryRun ? 'Would delete' : 'Deleted'} ${targetSlug}` : `${targetSlug} was deleted meanwhile`,
+    );
     if (theirs.length === 0 || dryRun) return {deleted: deleted && !dryRun, bundles: theirs};
     await waitUntilGone(open, targetSlug);
     host.writes?.conclude({});
@@ -232,8 +234,10 @@ export async function prunePreviews(
 ): Promise<PrunePreviewsResult> {
   const {projectSlug} = options;
   refuseUnsafe({operation: 'delete-target'}, host);
-  const finding = chooseFor(options, ['targets', 'delete-target'], host)
-    .step('find', `Find the previews of ${projectSlug} to prune`, async ({open}, {outlet}) => {
+  const finding = chooseFor(options, ['targets', 'delete-target'], host).step(
+    'find',
+    `Find the previews of ${projectSlug} to prune`,
+    async ({open}, {outlet}) => {
       const previews = await listPreviewItems(open);
       const old = previews.filter(({updatedAt}) => isOlder(open, updatedAt, olderThanMs));
       const found: (PreviewItem & DoomedPreview)[] = [];
@@ -245,7 +249,8 @@ export async function prunePreviews(
       }
       outlet.title(`Found ${String(found.length)} of ${count(previews.length, 'preview')} to prune`);
       return {open, found};
-    });
+    },
+  );
   const {open, found} = await finding.run();
   const result = {...open.project, dryRun, found};
   if (dryRun || found.length === 0) return {...result, deleted: [], warnings: []};
