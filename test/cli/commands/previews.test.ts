@@ -112,6 +112,21 @@ test('old previews are pruned, others stay', async () => {
   expect(targets.map(({targetSlug}) => targetSlug)).toEqual(['staging']);
 });
 
+test('previews are pruned with a line for each', async () => {
+  for (const branch of ['a', 'b']) await documentOf(['preview:up', branch, '-m', `of ${branch}`]);
+  // The service tells its time in whole seconds.
+  const dryRun = () => documentOf(['preview:prune', '--expires', '0m', '--dry-run']);
+  await expect.poll(dryRun).toMatchObject({found: [{branch: 'a'}, {branch: 'b'}]});
+  const {stderr} = await bench.mycli(['preview:prune', '--expires', '0m', '--yes']);
+  const lines = stderr.split('\n').filter((line) => /\[[\d.]+ m?s\]$/.test(line));
+  expect(lines).toEqual([
+    expect.stringContaining('Backend:'),
+    expect.stringMatching(/^Found 2 of 2 previews to prune/),
+    expect.stringMatching(/^Deleted preview-a and 1 bundle \[/),
+    expect.stringMatching(/^Deleted preview-b and 1 bundle \[/),
+  ]);
+});
+
 test.each([
   ['feature/search', 'preview-feature-search', 'preview: feature/search'],
   ['x'.repeat(100), /^preview-x{47}-[0-9a-f]{8}$/, /^preview: x{46}~[0-9a-f]{8}$/],
