@@ -1,4 +1,4 @@
-import {readdir, readFile, writeFile} from 'node:fs/promises';
+import {readdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
@@ -76,4 +76,17 @@ describe('a file that another program has open for a moment', () => {
     expect(ended).toMatchObject({code: 3, stderr: expect.stringContaining('built.tgz cannot be written') as string});
     expect(await readdir(bench.project)).toEqual(['build']);
   });
+});
+
+test('a link that the system does not make is a copy of what it leads to', async () => {
+  const push = ['bundle:push', '--target', 'staging', '--wait'];
+  await symlink('index.html', join(bench.project, 'build/static/latest.html'));
+  await symlink('static', join(bench.project, 'build/newest'));
+  await symlink('nowhere', join(bench.project, 'build/missing'));
+  const command = ['runtime:start', '--data', 'data', '--', process.execPath, binary, ...push];
+  expect(await mycli('no-links.cjs', command)).toMatchObject({code: 0});
+  const [site = ''] = await readdir(join(bench.project, 'data/sites'));
+  for (const name of ['static/latest.html', 'newest/index.html']) {
+    expect(await readFile(join(bench.project, 'data/sites', site, name), 'utf8')).toBe('<h1>hello</h1>\n');
+  }
 });

@@ -208,3 +208,19 @@ test('commands to paste are quoted for PowerShell and cmd', async () => {
   const {stderr} = await mycli(['push', String.raw`C:\my $HOME`]);
   expect(stderr).toContain('--project "C:\\my `$HOME"');
 });
+
+test.each([
+  [['static/App.js', 'static/app.js'], '"static/App.js" and "static/app.js" are one name'],
+  [['static/what?.html'], 'can have no file "static/what?.html"'],
+])(
+  'a local runtime refuses a bundle with %j, which its disk cannot hold, and keeps nothing',
+  async (paths, message) => {
+    await writeTree(folder, Object.fromEntries(paths.map((path) => [`build/${path}`, ''])));
+    expect(await runCli(binary, ['bundle:build'], {cwd: folder})).toMatchObject({code: 0});
+    const push = ['push', '--archive', 'bundle.tar.gz', '--project', 'shop'];
+    const command = [windowsPath(windowsNode), windowsPath(binary), ...push];
+    const {code, stderr} = await mycli(['runtime:start', '--data', 'data', '--', ...command]);
+    expect([code, stderr]).toEqual([7, expect.stringContaining(message) as string]);
+    expect(await readdir(join(folder, 'data/bundles'))).toEqual([]);
+  },
+);

@@ -10,6 +10,7 @@ import type {BundleRecord} from '../store/store.js';
 import {bundleFields} from '../../wire/bundles.js';
 import {legacySchemas} from '../../wire/legacy.js';
 import {checkV1Bundle, checkV2Bundle, type CheckedBundle} from './check-bundle.js';
+import {refuseUnfitNames} from './unfit-names.js';
 import {V1BodyReader} from './v1-body-reader.js';
 
 /** An accepted bundle, and what the client is told about it. */
@@ -55,6 +56,7 @@ async function receive(call: Call, read: (archive: string) => Promise<Received>)
   try {
     const {checked, ...upload} = await read(path.join(folder, 'archive'));
     const {size, sha256, ssrParameters, files, matches, warnings, root, configPath} = checked;
+    await refuseUnfitNames(files, folder);
     const serverOnly = new Set(matches.ssrOnly);
     const served = files.filter((file) => !serverOnly.has(file));
     const shared = configPath === undefined ? [...matches.ssrShared] : undefined;

@@ -1,8 +1,10 @@
-import {mkdir, symlink, writeFile} from 'node:fs/promises';
+import {cp, mkdir, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
+import {systemCode} from '../../errors/system-failure.js';
 import {entryPath, isBelow} from '../../bundle/prebuilt/archive-layout.js';
 import {refuseBomb} from '../../bundle/prebuilt/read-archive.js';
 import {readTar} from '../../bundle/prebuilt/read-tar.js';
+import {exists} from '../../files/read-file.js';
 
 /** What to unpack of a bundle, and where. */
 interface UnpackOptions {
@@ -29,5 +31,17 @@ export async function unpackBundle(archive: string, {root, folder, wanted}: Unpa
     else await writeFile(file, content, {flag: 'wx', mode: 0o600});
   }
   // Create links last, so that no file is written through one.
-  for (const {file, target} of links) await symlink(target, file);
+  for (const {file, target} of links) {
+    await symlink(target, file).catch((error: unknown) => {
+      if (systemCode(error) !== 'EPERM') throw error;
+      // Windows makes links only for those who may, FAT none.
+      return copyTarget(path.resolve(path.dirname(file), target), file);
+    });
+  }
+}
+
+/** A link to nothing, or to a folder around it, has no copy. */
+async function copyTarget(target: string, file: string): Promise<void> {
+  const isAround = `${file}${path.sep}`.startsWith(`${target}${path.sep}`);
+  if (!isAround && (await exists(target))) await cp(target, file, {recursive: true});
 }
