@@ -3,8 +3,8 @@ import {basename, dirname, extname, join, relative, sep} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {types} from 'node:util';
 import {createError} from '../errors/index.js';
-import {placesOfProject} from '../errors/places.js';
-import {reasonOf} from '../errors/system-failure.js';
+import {placeInProject} from '../errors/places.js';
+import {reasonOf, systemCode} from '../errors/system-failure.js';
 import {asRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
 import {foreignFile, foreignOwner} from '../files/ownership.js';
@@ -72,51 +72,36 @@ export async function loadProjectModule(path: string, {project, refusesForeign, 
 
 /** Node's own `import`: bundlers and test runners replace the word where they see it. */
 const nodesImport = 'data:text/javascript,export default (url) => import(url)';
+/** What may be the syntax of an ES module. */
+const moduleSyntax = /(?:^|[\s;}])(?:import|export)\b(?!\s*[(:=])/;
 
 /** Executes a file: the namespace of an ES module, `module.exports` of CommonJS. */
 async function execute(file: string, source: string, provided: Readonly<Record<string, object>>): Promise<unknown> {
   const {createJiti} = await import('jiti');
   const options = {fsCache: false, moduleCache: false, interopDefault: true, virtualModules: {...provided}};
   const jiti = createJiti(file, options);
-  const kind = await kindOf(file, source);
-  if (kind !== undefined) {
+  const ext = extname(file);
+  const isModule = ext === '.mjs' || (ext === '.js' && (await packageType(file)) === 'module');
+  // Where only its syntax makes a file an ES module, Node guesses that, with a warning.
+  if (isModule || !(/^\.[cm]?tsx?$/.test(ext) || moduleSyntax.test(source))) {
     try {
       const {default: load} = await jiti.import<{default(url: string): Promise<object>}>(nodesImport);
       const namespace = await load(pathToFileURL(file).href);
-      return kind === 'module' ? namespace : asRecord(namespace)['default'];
+      return isModule ? namespace : asRecord(namespace)['default'];
     } catch (error) {
-      if (kind === 'unknown') throw error;
+      if (systemCode(error) === 'ERR_UNKNOWN_FILE_EXTENSION') throw error;
       // What is left to jiti: packages that are provided, paths without an ending, TypeScript, both syntaxes in a file.
     }
   }
   // Not `import`: it would take the path for a URL, in which `#`, `?` and `%` mean something else.
-  const evaluation = {id: file, filename: file, ext: extname(file), async: true, forceTranspile: true};
-  return jiti.evalModule(source, evaluation);
-}
-
-/** What Node takes a file for. Undefined for what it can't load, or guesses with a warning. */
-async function kindOf(file: string, source: string): Promise<'module' | 'commonjs' | 'unknown' | undefined> {
-  const ending = extname(file);
-  if (/^\.[cm]?tsx?$/.test(ending)) return undefined;
-  if (ending === '.mjs' || (ending === '.js' && (await packageType(file)) === 'module')) return 'module';
-  if (!['.js', '.cjs', ''].includes(ending)) return 'unknown';
-  const {init, parse} = await import('es-module-lexer');
-  await init;
-  try {
-    const [, , , hasModuleSyntax] = parse(source);
-    return hasModuleSyntax ? undefined : 'commonjs';
-  } catch {
-    return undefined;
-  }
+  return jiti.evalModule(source, {id: file, filename: file, ext, async: true, forceTranspile: true});
 }
 
 /** `type` of the package.json that a file belongs to. */
 async function packageType(file: string): Promise<unknown> {
-  for (let folder = dirname(file); ; folder = dirname(folder)) {
-    const manifest = join(folder, 'package.json');
-    if (await exists(manifest)) return asRecord(await readJsonFile(manifest).catch(() => undefined))['type'];
-    if (dirname(folder) === folder) return undefined;
-  }
+  const manifest = join(dirname(file), 'package.json');
+  if (await exists(manifest)) return asRecord(await readJsonFile(manifest).catch(() => undefined))['type'];
+  return dirname(file) === file ? undefined : packageType(dirname(file));
 }
 
 /** What a module exports, by name. That of CommonJS is its default export, unless it was an ES module once. */
@@ -148,7 +133,7 @@ function describe(error: unknown, path: string): string {
   const [, parsed, place] = /^ParseError:\s*([^]*?)\s+(\S.*:\d+:\d+)\s*$/.exec(error.message) ?? [];
   const reason = (parsed ?? error.message).replaceAll(path, basename(path)).replaceAll(/\s+/g, ' ').trim();
   // jiti changes columns.
-  const [own] = placesOfProject(error, path);
+  const own = placeInProject(error, path);
   const shown = place ?? (own && `${own.path}:${own.line}`);
   return shown === undefined ? reason : `${reason} (${relative(dirname(path), shown)})`;
 }

@@ -83,27 +83,24 @@ async function readServerConfigs(
     refuseMisspelledKeys(exported, path);
     const content = parseConfig(serverConfigSchema, exported, path);
     const from = showFile(path, cwd);
-    if (isEmpty(content)) warnings.push(withoutSettings(exported, from, framework?.ownSettings === 'config.server'));
-    else sources.push(withFrameworkLists({from, content}, framework));
+    const warning = withoutSettings(content, exported, from, framework?.ownSettings === 'config.server');
+    if (warning === undefined) sources.push(withFrameworkLists({from, content}, framework));
+    else warnings.push(warning);
   }
   return {sources, warnings};
 }
 
-function isEmpty(content: ServerContent): boolean {
-  return Object.values(content).every((value) => value === undefined);
-}
-
 /**
- * The warning for an export of which nothing is used: it is probably meant for another tool, or has another shape than
- * we know.
- * @param isFrameworks Whether the file belongs to the framework, so that its lists are missing.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` if they are.
+ * An export of which nothing is used is probably meant for another tool, or has another shape than we know. Undefined
+ * if something is.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` if the file is the framework's, whose lists would be missing.
  */
-function withoutSettings(exported: unknown, file: string, isFrameworks: boolean): string {
+function withoutSettings(content: ServerContent, exported: unknown, file: string, isOwn: boolean): string | undefined {
+  if (Object.values(content).some((value) => value !== undefined)) return undefined;
   const keys = Object.keys(asRecord(exported));
   const has = keys.length === 0 ? '' : `, but ${keys.slice(0, 10).join(', ')}`;
   const message = `${file} exports none of ${serverConfigKeys.join(', ')}${has}.`;
-  if (!isFrameworks) return `${message} The defaults apply.`;
+  if (!isOwn) return `${message} The defaults apply.`;
   throw createError('ERR_CONFIG_INVALID', message, {suggestions: ['Export at least one of them from the file.']});
 }
 
@@ -130,7 +127,7 @@ async function readPwaKit(directories: ProjectBuild, cwd: string, target: string
   const own = await readPwaKitSettings(directories, target);
   if (own === undefined) return [];
   const content = parseConfig(serverConfigSchema, own.settings, own.file);
-  if (isEmpty(content)) withoutSettings(own.settings, own.file, true);
+  withoutSettings(content, own.settings, own.file, true);
   const optional = [...(content.ssrOnly ?? []), ...(content.ssrShared ?? [])];
   return [{from: showFile(own.file, cwd), content, optional}];
 }

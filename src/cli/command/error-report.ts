@@ -1,7 +1,7 @@
 import {relative} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {placesOfProject} from '../../errors/places.js';
+import {placeInProject} from '../../errors/places.js';
 import {withoutMark} from './command-line.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {isOutside} from '../../text/paths.js';
@@ -63,7 +63,7 @@ export function blameUserCode(error: unknown, root: string, cwd: string): unknow
   // Node's own error, because what a promise was rejected with is none: so it was not our code.
   if ('code' in error && error.code === 'ERR_UNHANDLED_REJECTION')
     return createError('ERR_CONFIG_INVALID', 'Code of a configuration file or a plugin failed.', cause);
-  const [place] = placesOfProject(error, cwd);
+  const place = placeInProject(error, cwd);
   if (place === undefined || !isOutside(relative(root, place.path))) return error;
   return createError(
     'ERR_CONFIG_INVALID',

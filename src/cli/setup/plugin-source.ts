@@ -1,7 +1,8 @@
 import {existsSync} from 'node:fs';
 import {isAbsolute, resolve} from 'node:path';
-import {fileURLToPath, pathToFileURL} from 'node:url';
+import {pathToFileURL} from 'node:url';
 import {createError} from '../../errors/index.js';
+import {decoded} from '../../text/percent-encoding.js';
 import {asSentence} from '../../text/sentence.js';
 import type {Session} from '../command/session.js';
 import {confirm, isAttended} from './prompts.js';
@@ -19,7 +20,8 @@ export interface PluginSource {
  * @throws RuntimeCliError `ERR_USAGE` when there is nothing at a path.
  */
 export function locatePlugin(name: string, cwd: string): PluginSource {
-  const path = pathOf(name, cwd);
+  const given = resolve(cwd, name.replace(/^file:(?:\/\/(?:\/(?=\w:))?)?/, ''));
+  const path = name.startsWith('file://') && !existsSync(given) ? (decoded(given) ?? given) : given;
   // npm takes what it gets for a path after `file://`, where `%20` would be a name.
   if (existsSync(path)) return {spec: decodeURIComponent(pathToFileURL(path).href), from: path};
   if (name.startsWith('file:') || name.startsWith('.') || isAbsolute(name))
@@ -28,17 +30,6 @@ export function locatePlugin(name: string, cwd: string): PluginSource {
     });
   if (/^@[^/]+\/[^/]+$/.test(name) || !/[/:]/.test(name)) return {spec: name};
   return {spec: name, from: name.includes(':') ? name : `https://github.com/${name}`};
-}
-
-/** A path, or what a URL of a file names: with `%20` for a blank, or as people type it. */
-function pathOf(name: string, cwd: string): string {
-  const path = resolve(cwd, name.replace(/^file:(?:\/\/)?/, ''));
-  if (!name.startsWith('file://') || existsSync(path)) return path;
-  try {
-    return fileURLToPath(name);
-  } catch {
-    return path;
-  }
 }
 
 /**
