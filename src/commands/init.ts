@@ -13,8 +13,8 @@ export default class Init extends BaseCommand<typeof Init> {
     "make that part of the project's own build. Offers what other clients for such a service have stored, one source " +
     'after the other: with --yes only the project and the target, with --import everything. ' +
     'Asks again for what the service refuses. ' +
-    'Secrets are never written to the file. Without a terminal, or with --yes, nothing is asked, and the project is ' +
-    'named after its package or its folder.';
+    'Secrets are never written to the file. Without a terminal, in CI or with --yes, nothing is asked, and the project ' +
+    'is named after its package or its folder.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --yes --project my-shop --origin https://runtime.example',

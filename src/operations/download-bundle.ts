@@ -75,50 +75,45 @@ export function downloadCapabilities({
  * An interrupted download is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
  */
 export async function downloadBundleFrom(open: OpenBackend, options: Destination): Promise<DownloadBundleResult> {
-  const bundleId = await resolveBundleId(open, options.bundleId);
-  const paths = outputPaths(options, bundleId, open.host);
   const {force = false} = options;
+  const {project, host} = open;
+  const bundleId = await resolveBundleId(open, options.bundleId);
+  const paths = outputPaths(options, bundleId, host);
   for (const path of new Set(Object.values(paths))) await verifyOutput(path, force);
   // Two that write one part would both take the other's bytes for the server's.
-  return withLock(paths.compressed, () => downloadTo(open, bundleId, paths, force), {patienceMs: 0});
-}
+  return withLock(paths.compressed, download, {patienceMs: 0});
 
-async function downloadTo(
-  open: OpenBackend,
-  bundleId: BundleId,
-  paths: ReturnType<typeof outputPaths>,
-  force: boolean,
-): Promise<DownloadBundleResult> {
-  const {project, host} = open;
-  const part = new PartFile(`${paths.compressed}.part`, {...project, bundleId});
-  const {activity, timeouts} = await open.context();
-  const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
-    activity.touch();
-    host.outlet.progress({phase: 'download', transferred, total, idleMs: timeouts.idleMs});
-  }).catch(async (error: unknown) => {
-    throw await explainMissingBundle(error, open, bundleId);
-  });
-  const {size, sha256, contentSha256, entries, compressed} = await verifyArchive(part, bundleId, reported, open);
-  const path = compressed ? paths.compressed : paths.plain;
-  const manifest = await readManifest(path).catch(() => undefined);
-  const verified = reported !== undefined || manifest?.sha256 === sha256;
-  await verifyOutput(path, force);
-  await moveFile(part.path, path).catch((error: unknown) => {
-    throw outputError(path, error);
-  });
-  await part.forgetState();
-  if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, despite its name.`);
-  return {
-    ...project,
-    bundleId,
-    path,
-    size,
-    sha256,
-    contentSha256,
-    files: entries.length,
-    resumedFrom,
-    verified,
-  };
+  async function download(): Promise<DownloadBundleResult> {
+    const part = new PartFile(`${paths.compressed}.part`, {...project, bundleId});
+    const {activity, timeouts} = await open.context();
+    const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
+      activity.touch();
+      host.outlet.progress({phase: 'download', transferred, total, idleMs: timeouts.idleMs});
+    }).catch(async (error: unknown) => {
+      throw await explainMissingBundle(error, open, bundleId);
+    });
+    const {size, sha256, contentSha256, entries, compressed} = await verifyArchive(part, bundleId, reported, open);
+    const path = compressed ? paths.compressed : paths.plain;
+    const manifest = await readManifest(path).catch(() => undefined);
+    const verified = reported !== undefined || manifest?.sha256 === sha256;
+    await verifyOutput(path, force);
+    await moveFile(part.path, path).catch((error: unknown) => {
+      throw outputError(path, error);
+    });
+    await part.forgetState();
+    if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, despite its name.`);
+    return {
+      ...project,
+      bundleId,
+      path,
+      size,
+      sha256,
+      contentSha256,
+      files: entries.length,
+      resumedFrom,
+      verified,
+    };
+  }
 }
 
 /** Downloads a bundle into a temporary folder, where `read` gets its path. */

@@ -92,12 +92,8 @@ export async function pruneBundles(options: PruneBundlesOptions, host: PipelineH
   };
   const deleted = await withDeleteStep(searching.after(open), found.length, stillFound, {mayBeGone: true}).run();
   const gone = found.map(({bundleId}) => bundleId).filter((id) => ![...needed, ...deleted].includes(id));
-  const warn = (ids: readonly BundleId[], what: string) => {
-    if (ids.length === 0) return;
-    const were = `${count(ids.length, 'bundle')} ${ids.length === 1 ? 'was' : 'were'}`;
-    open.host.outlet.warn(`${were} ${what}: ${ids.join(', ')}.`);
-  };
-  warn(needed, 'needed again and not deleted');
-  warn(gone, 'deleted by somebody else meanwhile');
+  const {outlet} = open.host;
+  if (needed.length > 0) outlet.warn(`Needed again, so not deleted: ${needed.join(', ')}.`);
+  if (gone.length > 0) outlet.warn(`Deleted by somebody else meanwhile: ${gone.join(', ')}.`);
   return {...result, deleted};
 }

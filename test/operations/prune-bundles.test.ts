@@ -169,7 +169,7 @@ describe('pruning', () => {
   test('tells in one sentence what somebody else has deleted while the user was asked', async () => {
     const {service, warnings, pruneToo} = await fourBundles();
     expect(await pruneToo({confirm: async () => void (await prune(service))})).toMatchObject({deleted: []});
-    expect(warnings).toEqual(['3 bundles were deleted by somebody else meanwhile: 3, 2, 1.']);
+    expect(warnings).toEqual(['Deleted by somebody else meanwhile: 3, 2, 1.']);
     expect(deletions(service)).toBe(3);
   });
 
@@ -177,7 +177,7 @@ describe('pruning', () => {
     const {service, warnings, pruneToo} = await fourBundles();
     const both = await Promise.all([pruneToo(), pruneToo()]);
     expect(both.flatMap(({deleted}) => deleted).toSorted()).toEqual([1, 2, 3]);
-    for (const warning of warnings) expect(warning).toContain('deleted by somebody else meanwhile');
+    for (const warning of warnings) expect(warning).toMatch(/^Deleted by somebody else meanwhile: [\d, ]+\.$/);
     expect(await left(service)).toEqual([4]);
   });
 
@@ -193,7 +193,7 @@ describe('pruning', () => {
     expect(await pruneToo({confirm})).toMatchObject({deleted: [1, 3]});
     expect(await left(service)).toEqual([4, 2]);
     expect(deletions(service)).toBe(2);
-    expect(warnings).toEqual(['1 bundle was needed again and not deleted: 2.']);
+    expect(warnings).toEqual(['Needed again, so not deleted: 2.']);
   });
 
   test.each([

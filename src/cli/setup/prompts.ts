@@ -49,7 +49,7 @@ export async function confirm(question: string, refusal: string, context: Questi
 }
 
 export function askYesNo(question: string, fallback: boolean, context: QuestionContext): Promise<boolean> {
-  return ask(question, ({confirm}, shown, terminal) => confirm({...shown, default: fallback}, terminal), context);
+  return ask(question, context, ({confirm}, shown, terminal) => confirm({...shown, default: fallback}, terminal));
 }
 
 export interface Question {
@@ -73,7 +73,7 @@ export async function askText({text: question, fallback, check}: Question, conte
     }
   };
   const config = {validate, ...(fallback === undefined ? {} : {default: fallback})};
-  const answer = await ask(`${question}:`, ({input}, shown, at) => input({...shown, ...config}, at), context);
+  const answer = await ask(`${question}:`, context, ({input}, shown, at) => input({...shown, ...config}, at));
   return answer.trim();
 }
 
@@ -83,9 +83,9 @@ export function askChoice(
   context: QuestionContext,
 ): Promise<string> {
   const style = {keysHelpTip: () => 'Arrow keys to move, Enter to select'};
-  const prompt: Prompt<string> = ({select}, shown, terminal) =>
-    select({...shown, theme: {...shown.theme, style}, choices}, terminal);
-  return ask(message, prompt, context);
+  return ask(message, context, ({select}, {theme, ...shown}, terminal) =>
+    select({...shown, theme: {...theme, style}, choices}, terminal),
+  );
 }
 
 const login: CommandToRun = {run: ['auth:login']};
@@ -103,12 +103,12 @@ export async function readSecretInput(what: string, context: QuestionContext): P
     context.output.info(`Reading the ${what} from stdin, up to its end.`);
     return text(context.stdin);
   }
-  const refuseMore = () => {
+  return ask(`${what}:`, context, async ({password}, shown, terminal, hasMore) => {
+    const secret = await password({...shown, toggleMask: false}, terminal);
+    if (!(await hasMore())) return secret;
     const message = `The ${what} has more than one line, which cannot be entered here. Nothing was stored.`;
     throw createError('ERR_OPTION_INVALID', message, {suggestions: [pipeSecret]});
-  };
-  const prompt: Prompt<string> = ({password}, shown, terminal) => password({...shown, toggleMask: false}, terminal);
-  return ask(`${what}:`, prompt, context, refuseMore);
+  });
 }
 
 /** What prompts look like where only ASCII is shown. */
@@ -118,10 +118,14 @@ const asciiTheme = {
   icon: {cursor: '>'},
 };
 
+type Terminal = NonNullable<Parameters<typeof Prompts.input>[1]>;
+
+/** Asks with one of the prompts. `hasMore` tells whether more lines than one were entered at once. */
 type Prompt<Answer> = (
   prompts: Pick<typeof Prompts, 'confirm' | 'input' | 'password' | 'select'>,
   shown: {readonly message: string; readonly theme?: typeof asciiTheme},
-  terminal: NonNullable<Parameters<typeof Prompts.input>[1]>,
+  terminal: Terminal,
+  hasMore: () => Promise<boolean>,
 ) => Promise<Answer>;
 
 /** Why a question ends that is asked again: the process was stopped, as by Ctrl-Z. */
@@ -129,15 +133,9 @@ const stopped = Symbol('stopped');
 
 /**
  * Asks a question in the terminal, and again when the process goes on after a stop.
- * @param onMore called if more lines were entered at once
  * @throws RuntimeCliError `ERR_USAGE` if nobody could see it.
  */
-async function ask<Answer>(
-  question: string,
-  prompt: Prompt<Answer>,
-  context: QuestionContext,
-  onMore?: () => void,
-): Promise<Answer> {
+async function ask<Answer>(question: string, context: QuestionContext, prompt: Prompt<Answer>): Promise<Answer> {
   const {output, signal} = context;
   const message = output.clean(question);
   if (!output.interactive) {
@@ -152,7 +150,7 @@ async function ask<Answer>(
   for (;;) {
     try {
       const prompts = {confirm, input, password, select};
-      return await askOnce((terminal) => prompt(prompts, shown, terminal), context, onMore);
+      return await askOnce(context, (...terminal) => prompt(prompts, shown, ...terminal));
     } catch (error) {
       if (error !== stopped) throw error;
       await once(output.stream, 'continue', {signal});
@@ -163,16 +161,13 @@ async function ask<Answer>(
 /** Milliseconds without a key after which whatever was typed ahead or pasted has come to its end. */
 const quietMs = 50;
 
-const [pasteOn, pasteOff] = ['\u001B[?2004h', '\u001B[?2004l'];
-
 /**
- * The terminal is raw until the last key has come: it shows nothing of what is typed before the question or pasted
- * beyond the answer, which is dropped and reaches no shell.
+ * Asks once. The terminal tells where what is pasted begins and ends, and is raw until the last key has come: it shows
+ * nothing of what is typed before the question or pasted beyond the answer, which is dropped and reaches no shell.
  */
 async function askOnce<Answer>(
-  prompt: (terminal: {input: Readable; output: Output['stream']; signal: AbortSignal}) => Promise<Answer>,
   {stdin, output: {stream}, signal: given}: QuestionContext,
-  onMore?: () => void,
+  prompt: (terminal: Terminal, hasMore: () => Promise<boolean>) => Promise<Answer>,
 ): Promise<Answer> {
   const ending = new AbortController();
   const signal = AbortSignal.any([given, ending.signal]);
@@ -193,11 +188,14 @@ async function askOnce<Answer>(
     else if (isEntered && typed?.trim()) hasMore = true;
   });
   const dropKeys = async () => {
+    // A prompt pauses them at its end.
+    keys.resume();
     do {
       await setTimeout(quietMs, undefined, {signal});
       // After its timers, Node reads what has come.
       await setImmediate(undefined, {signal});
     } while (isPasting || performance.now() - lastAt < quietMs);
+    return hasMore;
   };
   stdin.setRawMode?.(true);
   stdin.on('data', onData).once('end', end).resume();
@@ -205,18 +203,15 @@ async function askOnce<Answer>(
   try {
     await dropKeys();
     isAsked = true;
-    stream.write(pasteOn);
-    const answer = await prompt({input: keys, output: stream, signal});
-    // The prompt has paused them.
-    keys.resume();
+    stream.write('\u001B[?2004h');
+    const answer = await prompt({input: keys, output: stream, signal}, dropKeys);
     await dropKeys();
-    if (hasMore) onMore?.();
     return answer;
   } catch (error) {
     signal.throwIfAborted();
     throw error;
   } finally {
-    if (isAsked) stream.write(pasteOff);
+    if (isAsked) stream.write('\u001B[?2004l');
     stream.off('stop', stop);
     stdin.off('data', onData).off('end', end).pause();
     stdin.setRawMode?.(false);
