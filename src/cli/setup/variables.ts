@@ -1,9 +1,8 @@
 import {resolve} from 'node:path';
 import {buffer} from 'node:stream/consumers';
-import {parseEnv} from 'node:util';
 import {createError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {isDotenv} from '../../files/own-files.js';
+import {parseDotenv} from '../../text/dotenv.js';
 import {decodeText, readText} from '../../files/read-file.js';
 import {asSentence, count} from '../../text/sentence.js';
 import type {CommandContext} from '../command/context.js';
@@ -60,9 +59,14 @@ export async function readVariables(
   const given = typed.map(({name, text}) => ({name, text, variable: '--from FILE'}));
   const read = await readFlagSecrets(given, context, from === '-' ? ['--from'] : []);
   const own = typed.map(({name, text}) => {
-    const value = read.get(name) ?? text;
+    if (text !== '-' && !text.startsWith('@')) return [name, text] as const;
     // A file ends with a line break that is no part of the value.
-    return [name, text === '-' || text.startsWith('@') ? value.replace(/\r?\n$/, '') : value] as const;
+    const value = (read.get(name) ?? '').replace(/\r?\n$/, '');
+    if (value !== '') return [name, value] as const;
+    const message = `The value of ${name} from ${text === '-' ? 'stdin' : text.slice(1)} is empty.`;
+    throw createError('ERR_OPTION_INVALID', `${message} Nothing was set.`, {
+      suggestions: [`Check what writes it. To set an empty value, pass ${name}=.`],
+    });
   });
   const ofFile = from === undefined ? {} : await readAppVariables(from, excluded, context);
   const all = {...ofFile, ...Object.fromEntries(own)};
@@ -74,7 +78,9 @@ export async function readVariables(
 export async function wantedVariables({variables, projectDirectory}: Settings): Promise<readonly string[]> {
   if (variables !== undefined) return variables.value;
   const text = await readText(resolve(projectDirectory.value, '.env.example')).catch(() => '');
-  return isDotenv(text) ? Object.keys(parseEnv(text)).filter((name) => isOfApp(name)) : [];
+  const lines = parseDotenv(text);
+  if (lines.some(({name}) => name === '')) return [];
+  return [...new Set(lines.map(({name}) => name))].filter((name) => isOfApp(name));
 }
 
 export function describeMissing(names: readonly string[], target = 'The target'): string {
@@ -83,7 +89,7 @@ export function describeMissing(names: readonly string[], target = 'The target')
 
 /**
  * Reads a dotenv file; `-` is stdin.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` if it is none, or has no variables
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` if it is none, has no variables, or a value that parsers read differently
  */
 async function readDotenv(path: string, {cwd, stdin}: Omit<Sources, 'output'>): Promise<Variables> {
   const name = path === '-' ? 'stdin' : path;
@@ -93,9 +99,18 @@ async function readDotenv(path: string, {cwd, stdin}: Omit<Sources, 'output'>): 
   } catch (error) {
     throw createError('ERR_OPTION_INVALID', asSentence(`${name} cannot be read: ${reasonOf(error)}`), {cause: error});
   }
-  // What is no assignment would be skipped.
-  const problem = isDotenv(text) ? undefined : 'is no dotenv file: it has other lines than NAME=VALUE and # comments';
-  const variables = parseEnv(text);
-  if (problem === undefined && Object.keys(variables).length > 0) return variables as Variables;
-  throw createError('ERR_OPTION_INVALID', `${name} ${problem ?? 'has no variables'}.`);
+  const lines = parseDotenv(text);
+  const other = lines.find((line) => line.name === '');
+  const wrong = lines.find(({problem}) => problem !== undefined);
+  if (other !== undefined || lines.length === 0) {
+    const problem =
+      other === undefined ? 'has no variables' : `is no dotenv file: line ${String(other.line)} is not NAME=VALUE`;
+    throw createError('ERR_OPTION_INVALID', `${name} ${problem}.`);
+  }
+  if (wrong === undefined) return Object.fromEntries(lines.map((line) => [line.name, line.value]));
+  const where = `Line ${String(wrong.line)} of ${name} (${wrong.name})`;
+  throw createError('ERR_OPTION_INVALID', `${where} is read differently by dotenv parsers: ${String(wrong.problem)}.`, {
+    suggestions: [`Put the value in single quotes, or pass ${wrong.name}=@FILE with a file that has only the value.`],
+    details: {line: wrong.line, name: wrong.name},
+  });
 }

@@ -180,7 +180,7 @@ describe('env', () => {
     await writeFile(join(bench.project, 'key.txt'), `${canary}\n`);
     await documentOf(['push', ...staging, '--wait']);
     const set = await documentOf(['env:set', '--from', '.env', 'TOKEN=@key.txt', ...staging, '--wait']);
-    expect(set).toMatchObject({set: ['API_KEY', 'API_URL', 'TOKEN'], unset: [], dryRun: false, targetSlug: 'staging'});
+    expect(set).toMatchObject({set: ['API_URL', 'API_KEY', 'TOKEN'], unset: [], dryRun: false, targetSlug: 'staging'});
     const app = new URL(`${bench.runtime.appsOrigin}/shop/staging/`);
     expect(await (await fetch(app)).text()).toBe(canary);
     const listed = await mycli(['env:list', ...staging, '--columns', 'name']);
@@ -246,6 +246,18 @@ describe('env', () => {
     expect(variables.map(({name}) => name)).toEqual(['A']);
   });
 
+  test('a value that parsers read differently is named with its line, and an empty one can be typed', async () => {
+    await documentOf(['push', ...staging, '--wait']);
+    await writeFile(join(bench.project, '.env'), `A=1\nPW=${canary}#word\n`);
+    const {stderr} = await mycli(['env:set', '--from', '.env', ...staging]);
+    expect(stderr).toContain('Line 2 of .env (PW) is read differently by dotenv parsers: it has a # without a space');
+    expect(await documentOf(['env:set', 'A=', ...staging])).toMatchObject({set: ['A']});
+    await writeFile(join(bench.project, '.env'), '__proto__=x\nB=1\n');
+    expect(await documentOf(['env:set', '--from', '.env', ...staging])).toMatchObject({set: ['__proto__', 'B']});
+    const {variables} = (await documentOf(['env:list', ...staging])) as {variables: readonly {name: string}[]};
+    expect(variables.map(({name}) => name)).toEqual(['A', 'B', '__proto__']);
+  });
+
   test.each<[string, readonly string[], string]>([
     ['no variable', ['env:set'], 'ERR_USAGE'],
     ['no name', ['env:set', canary], 'ERR_USAGE'],
@@ -255,9 +267,15 @@ describe('env', () => {
     ['a file of something else', ['env:set', '--from', 'notes.txt'], 'ERR_OPTION_INVALID'],
     ['an empty file', ['env:diff', 'empty.env'], 'ERR_OPTION_INVALID'],
     ['stdin twice', ['env:set', '--from', '-', 'A=-'], 'ERR_USAGE'],
+    ['an empty stdin', ['env:set', 'A=-'], 'ERR_OPTION_INVALID'],
+    ['an empty stdin as a file', ['env:set', '--from', '-'], 'ERR_OPTION_INVALID'],
+    ['an empty file of a value', ['env:set', 'A=@empty.txt'], 'ERR_OPTION_INVALID'],
+    ['a value that is read differently', ['env:set', '--from', 'hash.env'], 'ERR_OPTION_INVALID'],
   ])('%s is refused before anything is sent: %j', async (_, args, code) => {
     await writeFile(join(bench.project, 'notes.txt'), `A=1\n${canary}\n`);
     await writeFile(join(bench.project, 'empty.env'), '# nothing\n');
+    await writeFile(join(bench.project, 'empty.txt'), '\n');
+    await writeFile(join(bench.project, 'hash.env'), `A=1\nPW=${canary}#x\n`);
     const sent = bench.runtime.requests.length;
     expect(await codeOf([...args, ...staging])).toBe(code);
     expect(bench.runtime.requests.length).toBe(sent);
