@@ -22,6 +22,7 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
     safety: session.safety,
     // Who names the configuration or the project trusts it.
     collectsMetadata: true,
+    looksForLost: true,
     refusesForeign: flags['config'] === undefined && flags['project-directory'] === undefined,
     guardsCode: session.guardsCode,
     ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),

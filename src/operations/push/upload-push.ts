@@ -20,6 +20,7 @@ import {checkNotOlder} from '../guard/guards.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
 import type {UploadStates} from './records.js';
+import {explainLost} from './find-uploaded.js';
 import {buildPush, type BuiltPush, type SentContent} from './build-push.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import {formatFor, replan} from './plan-push.js';
@@ -122,11 +123,13 @@ async function uploadTo({open, options, release}: BuiltPush, content: SentConten
   const context = await open.with({onProgress}).context();
   const send = (own: BuiltInContext) =>
     content.kind === 'file' ? backend.upload(content.bundle, own) : content.upload.call(backend, content.bundle, own);
+  const at = host.now();
   const upload = () =>
     withUploadState(open, content, options, (state) =>
       callInContext(backend, backendMembers.upload, {...context, state}, send, secrets),
     ).catch(async (error: unknown) => {
-      throw await explainFailure(error, content.bundle, open, isPartlySent && context.countWrites() === 0);
+      const told = await explainFailure(error, content.bundle, open, isPartlySent && context.countWrites() === 0);
+      throw isRuntimeCliError(told) ? await explainLost(told, open, {message: content.bundle.message, at}) : told;
     });
   const deploys = backend.deploysOnUpload?.includes(content.bundle.format) === true;
   const result = release && deploys ? await inTargetSlot(open, release, undefined, upload) : await upload();

@@ -1,0 +1,62 @@
+import {describe, expect, test} from 'vitest';
+import type {RuntimeCliError} from '../../../src/errors/index.js';
+import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
+import {rejection} from '../../http/test-client.js';
+import {pushRuntimeBundle} from '../calls.js';
+import {startService, type Service} from '../pushed-bundles.js';
+
+const looks = {looksForLost: true};
+
+function push(
+  {connection, project}: Service,
+  options: Partial<PushRuntimeBundleBackendOptions> = {},
+  more: object = looks,
+): Promise<RuntimeCliError> {
+  const call = {...connection, preference: 'legacy', message: 'one', ...options};
+  return rejection(pushRuntimeBundle(call, {...project.host, ...more}));
+}
+
+const routes = ({runtime}: Service) => runtime.requests.map(({route}) => route);
+
+describe('after an upload whose answer was lost', () => {
+  test.each(['legacy', 'api'] as const)(
+    'the error says which bundle it is, and sends nothing again (%s)',
+    async (name) => {
+      const service = await startService({faults: ['dropx1:route=upload']});
+      const error = await push(service, {preference: name});
+      expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10, details: {foundBundleId: 1}});
+      expect(error.suggestions[0]).toBe('It is bundle 1: a new one with the same message is there.');
+      expect(error.suggestions[1]).toContain('mycli bundle:deploy 1');
+      expect(routes(service).filter((route) => route !== 'token')).toEqual(['upload', 'list']);
+    },
+  );
+
+  test('the error says that the bundle is not there, where others are', async () => {
+    const service = await startService();
+    await service.push();
+    service.runtime.addFault('resetx1:route=upload');
+    const error = await push(service);
+    expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
+    expect(error.suggestions[0]).toBe('The bundle was not there yet when mycli looked for it afterwards.');
+    expect(error.suggestions.join()).toContain('bundle:list');
+  });
+
+  test('the look is repeated while the service cannot be reached', async () => {
+    const service = await startService({faults: ['dropx1:route=upload', 'resetx1:route=list']});
+    expect((await push(service)).details).toMatchObject({foundBundleId: 1});
+    expect(routes(service)).toEqual(['upload', 'list', 'list']);
+  });
+
+  test('a list that the service refuses leaves the error as it was', async () => {
+    const service = await startService({faults: ['dropx1:route=upload', '403:route=list']});
+    const error = await push(service);
+    expect(error.suggestions[0]).toContain('Check before retrying');
+    expect(routes(service)).toEqual(['upload', 'list']);
+  });
+
+  test('the library does not look', async () => {
+    const service = await startService({faults: ['dropx1:route=upload']});
+    expect(await push(service, {}, {})).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
+    expect(routes(service)).toEqual(['upload']);
+  });
+});
