@@ -23,7 +23,7 @@ const newest = {limit: 20, offset: 0};
 export async function explainLost(
   error: RuntimeCliError,
   open: OpenBackend,
-  sent: {readonly message: string; readonly at: Date},
+  sent: {readonly message: string; readonly at: Date; readonly targetSlug?: string | undefined},
 ): Promise<RuntimeCliError> {
   if (error.code !== 'ERR_OUTCOME_UNKNOWN' || !open.host.looksForLost || !open.backend.listBundles) return error;
   open.host.outlet.note(`Looking for the bundle, for at most ${String(longestSearchMs / 1000)} s.`);
@@ -37,7 +37,7 @@ export async function explainLost(
     return amendError(error, {advice: [hint, ...error.advice]});
   }
   const {bundleId} = found;
-  const deploy = {run: ['bundle:deploy', bundleId, ...open.flags()]};
+  const deploy = {run: ['bundle:deploy', bundleId, ...open.flags(sent.targetSlug ?? 'TARGET')]};
   return amendError(error, {
     advice: [`It is bundle ${String(bundleId)}: a new one with the same message is there.`, ['To deploy it: ', deploy]],
     details: {foundBundleId: bundleId},

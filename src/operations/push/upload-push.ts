@@ -129,7 +129,8 @@ async function uploadTo({open, options, release}: BuiltPush, content: SentConten
       callInContext(backend, backendMembers.upload, {...context, state}, send, secrets),
     ).catch(async (error: unknown) => {
       const told = await explainFailure(error, content.bundle, open, isPartlySent && context.countWrites() === 0);
-      throw isRuntimeCliError(told) ? await explainLost(told, open, {message: content.bundle.message, at}) : told;
+      const sent = {message: content.bundle.message, at, targetSlug: options.targetSlug};
+      throw isRuntimeCliError(told) ? await explainLost(told, open, sent) : told;
     });
   const deploys = backend.deploysOnUpload?.includes(content.bundle.format) === true;
   const result = release && deploys ? await inTargetSlot(open, release, undefined, upload) : await upload();
