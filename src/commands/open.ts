@@ -34,7 +34,9 @@ export default class Open extends BaseCommand<typeof Open> {
     const opens = !this.flags.print && !output.json && output.interactive;
     const opened = opens && (await openBrowser(url, env));
     if (opens && !opened) output.info('No browser could be opened. Open this URL yourself:');
-    output.result(opened ? `Opened ${url}` : url);
+    const shown = opened ? `Opened ${url}` : url;
+    for (const text of [url, shown]) output.showQuery(text);
+    output.result(shown);
     return {...target, url, opened};
   }
 }

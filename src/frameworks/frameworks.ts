@@ -56,7 +56,7 @@ const programEntries = ['ssr', 'server', 'main', 'index', 'app'].flatMap((name) 
 
 /** What fastify-cli starts, which is no app but a part of one. */
 const fastifyPlugin = {
-  text: /^(?![^]*(?:\blisten\(|\b[Ff]astify\w*(?:\.default)?\)?\())[^]*(?:\b(?:exports|default)\b[^]*(?:function\s*\w*\s*|=\s*(?:async\s*)?)\(\s*(?:fastify|app|server|instance)\s*,|@fastify\/autoload)/,
+  text: /^(?![^]*(?:\blisten\(|\b[Ff]astify\w*(?:\.default)?\)?\())(?:[^]*@fastify\/autoload|(?=[^]*\b(?:exports|default)\b)[^]*(?:function\s*(?:\w+\s*)?|=\s*(?:async\s*)?)\(\s*(?:fastify|app|server|instance)\s*,)/,
   problem: 'The entry exports a plugin of Fastify, which fastify-cli starts, not a server.',
   advice:
     "Add an ssr.mjs to the build that registers it: import Fastify from 'fastify'; import app from './app.js'; const server = " +

@@ -1,24 +1,15 @@
 const mask = '***';
 
 /**
- * Creates a function that masks, in any text: the secrets, also base64-encoded (alone or within something longer),
- * URL-encoded, form-encoded and JSON-escaped; the values of `Authorization` headers; and the credentials and queries of
- * URLs, which may be presigned.
+ * Creates a function that masks, in any text: the secrets, see `createMasker`; the values of `Authorization` headers; and
+ * the credentials and queries of URLs, which may be presigned.
  * @param secrets - Secrets with fewer than 4 characters are not masked, since that would mangle every message. The
  * list may grow.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  let count = 0;
-  let sorted: readonly string[] = [];
-  return (text) => {
-    if (secrets.length !== count) {
-      count = secrets.length;
-      // Longest first, because one form may contain another.
-      sorted = maskable(secrets).toSorted((a, b) => b.length - a.length);
-    }
-    // No regular expression: a long secret could exceed its limits, and the error would repeat it.
-    const masked = sorted.reduce((rest, form) => rest.replaceAll(form, mask), text);
-    return masked
+  const maskSecrets = createMasker(secrets);
+  return (text) =>
+    maskSecrets(text)
       .replace(
         /(authorization["']?\s*[:=]\s*["']?)(?:(bearer|basic)\s+)?[^\s"',;]+/gi,
         (_, name: string, scheme = '') => [name, scheme && `${String(scheme)} `, mask].join(''),
@@ -27,16 +18,140 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
       .replace(/[^\s"'<>]+/g, (word) =>
         word.includes('://') ? maskQueries(word.replace(urlCredentials, `$1${mask}@`)) : word,
       );
+}
+
+/**
+ * Creates a function that masks the secrets: as such, encoded for JSON, URLs, forms and HTML, once or more, in base64
+ * (alone or within something longer), broken into lines, and single lines of them.
+ */
+export function createMasker(secrets: readonly string[]): (text: string) => string {
+  let count = 0;
+  let exact: readonly string[] = [];
+  let forms: readonly string[] = [];
+  return (text) => {
+    if (secrets.length !== count) {
+      count = secrets.length;
+      exact = secrets.filter(({length}) => length > longest);
+      forms = formsOf(secrets);
+    }
+    // No regular expression: a long secret could exceed its limits, and the error would repeat it.
+    return maskForms(
+      exact.reduce((rest, secret) => rest.replaceAll(secret, mask), text),
+      forms,
+    );
   };
 }
 
 /** Whether a text contains one of the secrets, in one of the forms that `createRedactor` masks. */
 export function containsSecret(text: string, secrets: readonly string[]): boolean {
-  return maskable(secrets).some((form) => text.includes(form));
+  return createMasker(secrets)(text) !== text;
 }
 
-function maskable(secrets: readonly string[]): readonly string[] {
-  return [...new Set(secrets.filter((secret) => secret.length >= 4).flatMap(formsOf))];
+/**
+ * Parts of a text: plain ones; percent signs, backslashes and entities of HTML, with what they encode; line breaks with
+ * the indentation after them; any other character.
+ */
+const parts =
+  /[\t -$'-*,-[\]-~]+|%(?:25)*[\da-f]{2}|(?:\\+u[\da-f]{4})+|\\+(?:[nr][\t ]*|[bft])?|&(?:amp;)*(?:#\d{1,7}|#x[\da-f]{1,6}|amp|lt|gt|quot|apos);|[\n\r][\t ]*|[^]/giu;
+
+const entities: Readonly<Record<string, string>> = {amp: '&', lt: '<', gt: '>', quot: '"', apos: "'"};
+
+/** What is compared of a part: what it encodes, in UTF-8, without line breaks and backslashes, and with + as a blank. */
+function bytesOf(part: string): string {
+  return decoded(part)
+    .replaceAll(/[\\\n\r]/g, '')
+    .replaceAll('+', ' ');
+}
+
+function decoded(part: string): string {
+  const [first] = part;
+  if (first === '%' && part.length > 1) return String.fromCharCode(Number.parseInt(part.slice(-2), 16));
+  if (first === '&' && part.length > 1) {
+    const [, decimal, hex = '', name = ''] = /^&(?:amp;)*(?:#(\d+)|#x([\da-f]+)|(\w+));$/i.exec(part) ?? [];
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+    return entities[name.toLowerCase()] ?? utf8(code <= 0x10_ff_ff ? String.fromCodePoint(code) : '');
+  }
+  if (first === '\n' || first === '\r') return '';
+  if (first !== '\\') return utf8(part);
+  const escape = part.replaceAll('\\', '').toLowerCase();
+  if (!escape.startsWith('u')) return {b: '\b', f: '\f', t: '\t'}[escape] ?? '';
+  return utf8(
+    String.fromCharCode(
+      ...escape
+        .split('u')
+        .map((digits) => Number.parseInt(digits, 16))
+        .slice(1),
+    ),
+  );
+}
+
+function utf8(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+/** Masks what is a form once it is decoded. */
+function maskForms(text: string, forms: readonly string[]): string {
+  if (forms.length === 0) return text;
+  const bytes = text.replaceAll(parts, bytesOf);
+  const ranges = merged(forms.flatMap((form) => occurrences(bytes, form)));
+  let [masked, shown, offset, next, isOpen] = ['', 0, 0, 0, false];
+  for (const {0: part, index} of ranges.length === 0 ? [] : text.matchAll(parts)) {
+    const own = bytesOf(part);
+    const end = offset + own.length;
+    for (let range = ranges[next]; range !== undefined; range = ranges[next]) {
+      if (!isOpen && range.start >= end) break;
+      // What is encoded is masked as a whole.
+      if (!isOpen) masked += text.slice(shown, own === part ? index + range.start - offset : index) + mask;
+      isOpen = range.end > end;
+      shown = own === part && !isOpen ? index + range.end - offset : index + part.length;
+      if (isOpen) break;
+      next += 1;
+    }
+    offset = end;
+  }
+  return masked + text.slice(shown);
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+function occurrences(bytes: string, form: string): readonly Range[] {
+  const found: Range[] = [];
+  for (let start = bytes.indexOf(form); start !== -1; start = bytes.indexOf(form, start + form.length))
+    found.push({start, end: start + form.length});
+  return found;
+}
+
+/** Ranges in their order, those that overlap as one. */
+function merged(ranges: readonly Range[]): readonly Range[] {
+  const apart: Range[] = [];
+  for (const range of ranges.toSorted((a, b) => a.start - b.start)) {
+    const last = apart.at(-1);
+    if (last === undefined || range.start >= last.end) apart.push(range);
+    else apart.splice(-1, 1, {start: last.start, end: Math.max(last.end, range.end)});
+  }
+  return apart;
+}
+
+const [shortest, shortestLine] = [4, 8];
+/** No secret is longer. A text of that length is only masked as it is. */
+const longest = 64 * 1024;
+
+/** The bytes to look for. */
+function formsOf(secrets: readonly string[]): readonly string[] {
+  const forms = secrets
+    .filter(({length}) => length >= shortest && length <= longest)
+    .flatMap((secret) => {
+      const lines = secret.split(/[\n\r]+/).map((line) => line.trim());
+      // The first and the last line of a key in PEM are no secret.
+      const secretLines = lines.filter((line) => line.length >= shortestLine && !line.startsWith('-----'));
+      const base64 = [secret, formEncode(secret)].flatMap(base64FormsOf);
+      return [secret, ...(lines.length > 1 ? secretLines : []), ...base64];
+    });
+  const bytes = forms.map((form) => form.replaceAll(parts, bytesOf));
+  return [...new Set(bytes)].filter((form) => form.length >= shortest);
 }
 
 /**
@@ -53,12 +168,6 @@ function maskQueries(word: string): string {
     return query > 0 && query < part.length ? `${part.slice(0, query)}${mask}` : part;
   });
   return parts.join('#');
-}
-
-function formsOf(secret: string): string[] {
-  const encoded = formEncode(secret);
-  const base64 = [secret, encoded].flatMap(base64FormsOf);
-  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), encoded, ...base64];
 }
 
 /** Encodes text as `application/x-www-form-urlencoded` does. */

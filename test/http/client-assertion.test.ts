@@ -88,6 +88,18 @@ test('the local runtime accepts what the key of its client has signed, and nothi
   await expect(authorize(other.privateKey)).rejects.toMatchObject({code: 'ERR_OAUTH', status: 401});
 });
 
+test('an assertion that the token endpoint repeats is masked, once and when it is asked again', async () => {
+  const server = await startRecordingServer((response, {body}) => {
+    const assertion = new URLSearchParams(body.toString()).get('client_assertion');
+    sendJson(response, 400, {error: 'invalid_client', error_description: `You sent ${String(assertion)}`});
+  });
+  const {privateKey, certificate} = createCertificate('-nodes');
+  const oauth = strategy({privateKey, certificate}, `${server.origin}/token`);
+  for (let count = 0; count < 2; count += 1) {
+    await expect(oauth.getAuthorizationHeader()).rejects.toThrow(/You sent \*\*\*\.$/);
+  }
+});
+
 describe('a client key that cannot be used is refused before a request', () => {
   const encoding = {type: 'pkcs8', format: 'pem'} as const;
   const rsa = generateKeyPairSync('rsa', {modulusLength: 2048}).privateKey;

@@ -35,6 +35,63 @@ describe('createRedactor', () => {
     expect(redact(`before ${form} after`)).toMatch(/^before .* after$/);
   });
 
+  test.each<[string, (secret: string) => string]>([
+    ['lower case in a URL', (text) => encodeURIComponent(text).toLowerCase().replace('%c3%a4', '%C3%a4')],
+    ['a URL in a URL', (text) => encodeURIComponent(encodeURIComponent(text))],
+    ['a form', (text) => new URLSearchParams({text}).toString().slice(5)],
+    [
+      'JSON with escaped slashes',
+      (text) =>
+        JSON.stringify(text)
+          .slice(1, -1)
+          .replaceAll('/', String.raw`\/`),
+    ],
+    ['JSON in JSON', (text) => JSON.stringify(JSON.stringify(text)).slice(3, -3)],
+    ['JSON in JSON in JSON', (text) => JSON.stringify(JSON.stringify(JSON.stringify(text)))],
+    [
+      'JSON in ASCII',
+      (text) =>
+        JSON.stringify(text)
+          .replace('ä', String.raw`\u00e4`)
+          .replace('&', String.raw`\u0026`),
+    ],
+    ['HTML', (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')],
+    ['HTML with numbers', (text) => text.replaceAll('&', '&#38;').replaceAll('"', '&#x22;').replace('ä', '&#228;')],
+    ['HTML in HTML', (text) => text.replaceAll('&', '&amp;amp;').replaceAll('"', '&amp;quot;')],
+    ['JSON in a URL', (text) => encodeURIComponent(text.replaceAll('\\', '\\\\'))],
+  ])('masks a secret in %s whole', (_what, encode) => {
+    const masked = redact(`before ${encode(secret)} after`);
+    expect(masked).toMatch(/^before [\\"]*\*{3}[\\"]* after$/);
+  });
+
+  test('masks each line of a secret of several lines, however they are joined', () => {
+    const lines = ['MIIEvQIBADANBgkqhkiG9w0BAQEFAASC', 'BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj', 'MzEfYyjiWA4='];
+    const key = ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----'].join('\n');
+    const mask = createRedactor([key]);
+    for (const joint of ['\n', '\r\n', ' ', '', ', ', String.raw`\n`, String.raw`\\n`, '\n   ', '%0A']) {
+      const masked = mask(`key: ${key.replaceAll('\n', joint)} end`);
+      for (const line of lines) expect(masked).not.toContain(line.slice(4, -4));
+      expect(masked).toMatch(/^key: .* end$/s);
+    }
+    expect(mask(`error in ${String(lines[1])}`)).toBe('error in ***');
+    expect(mask('-----BEGIN PRIVATE KEY-----')).toBe('-----BEGIN PRIVATE KEY-----');
+  });
+
+  test('masks base64 in lines', () => {
+    const long = `canary-${'0123456789abcdef'.repeat(12)}`;
+    const base64 = Buffer.from(`user:${long}`).toString('base64');
+    for (const end of ['\n', '\r\n', String.raw`\r\n`, '\n    ']) {
+      const broken = base64.replaceAll(/.{76}/g, `$&${end}`);
+      expect(createRedactor([long])(`before ${broken} after`)).toMatch(/^before .{0,8}\*{3}.{0,4} after$/);
+    }
+  });
+
+  test('masks secrets beside each other, within each other and at both ends, and keeps the rest', () => {
+    const mask = createRedactor(['abcd', 'cdef', 'wxyz']);
+    expect(mask('abcdefabcd wx%79z\n\\"a&amp;b c\\\\d%')).toBe('****** ***\n\\"a&amp;b c\\\\d%');
+    expect(mask('abcd')).toBe('***');
+  });
+
   test.each([
     ['Authorization: Bearer abc.def-123', 'Authorization: Bearer ***'],
     ['{"authorization":"Basic dXNlcjpwYXNz"}', '{"authorization":"Basic ***"}'],

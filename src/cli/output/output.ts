@@ -2,7 +2,7 @@ import {Writable} from 'node:stream';
 import {styleText} from 'node:util';
 import {createError} from '../../errors/index.js';
 import {isRecord} from '../../text/json.js';
-import {createRedactor} from '../../http/redact.js';
+import {createMasker, createRedactor} from '../../http/redact.js';
 import type {Logger} from '../../http/types.js';
 import {
   annotation,
@@ -74,6 +74,7 @@ export class Output implements Logger {
   readonly #writeStderr: Writable['write'];
   readonly #secrets = new Set<string>();
   readonly #warnings = new Set<string>();
+  readonly #own = new Set<string>();
   #redact = createRedactor([]);
   #hints: HintContext = {program: ['mycli'], aliases: new Map(), folder: [], settings: []};
   #documentWritten = false;
@@ -109,6 +110,11 @@ export class Output implements Logger {
   addSecrets(values: readonly string[]): void {
     for (const value of values) this.#secrets.add(value);
     this.#redact = createRedactor(this.secrets);
+  }
+
+  /** Shows a text that the command has made itself with the query that it has as a URL. */
+  showQuery(text: string): void {
+    this.#own.add(text);
   }
 
   /** Shows these values from now on, for a command that returns them. */
@@ -275,7 +281,11 @@ export class Output implements Logger {
   }
 
   clean(text: string): string {
-    return this.#redact(sanitize(text));
+    return this.#mask(sanitize(text));
+  }
+
+  #mask(text: string): string {
+    return this.#own.has(text) ? createMasker(this.secrets)(text) : this.#redact(text);
   }
 
   wrap(line: string, indent: string): readonly string[] {
@@ -303,9 +313,9 @@ export class Output implements Logger {
   // Masks value by value, because a secret in the finished text may be escaped.
   #json(value: unknown, indent: number): string {
     const masked = (_key: string, item: unknown): unknown => {
-      if (typeof item === 'string') return this.#redact(item);
+      if (typeof item === 'string') return this.#mask(item);
       if (!isRecord(item)) return item;
-      return Object.fromEntries(Object.entries(item).map(([key, inner]) => [this.#redact(key), inner]));
+      return Object.fromEntries(Object.entries(item).map(([key, inner]) => [this.#mask(key), inner]));
     };
     const json = escapeControls(JSON.stringify(value, masked, indent));
     return this.#options.annotating ? withoutCommandsInJson(json) : json;

@@ -134,8 +134,13 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       this.#redact = createRedactor([clientSecret, authorization.replace('Basic ', '')]);
     } else {
       const signed = createAssertion(clientKey, {clientId, audience: this.#tokenUrl.href, now});
-      this.#credentials = () => ({form: {client_assertion_type: assertionType, client_assertion: signed()}});
-      this.#redact = createRedactor([]);
+      const assertions: string[] = [];
+      this.#credentials = () => {
+        const client_assertion = signed();
+        assertions.push(client_assertion);
+        return {form: {client_assertion_type: assertionType, client_assertion}};
+      };
+      this.#redact = createRedactor(assertions);
     }
     this.#now = now;
     this.#onToken = onToken;

@@ -59,6 +59,10 @@ describe('where it runs', () => {
     expect([code, stdout]).toEqual([0, `${runtime.siteUrl('shop', 'staging')}\n`]);
     const page = await mycli(['open', '/cart#total', ...staging, '--print']);
     expect(page.stdout).toBe(`${runtime.siteUrl('shop', 'staging')}cart#total\n`);
+    const cart = await mycli(['open', '/cart?id=3&token=x#a', ...staging, '--print']);
+    expect(cart.stdout).toMatch(/\/cart\?id=3&token=x#a\n$/);
+    const {url} = JSON.parse((await mycli(['open', '/cart?id=3', ...staging, '--json'])).stdout) as {url: string};
+    expect(url).toMatch(/\/cart\?id=3$/);
     const target = await mycli(['open', 'production', ...staging]);
     expect(target.code).toBe(2);
     expect(target.stderr).toContain(
