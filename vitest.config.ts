@@ -17,7 +17,7 @@ const slow = [
   'test/bundle/archive/{gzip,pack,stream-bundle}.test.ts',
   'test/cli/command/{containers,plugin*,run,signals,startup,user-code}.test.ts',
   'test/cli/commands/{examples,init,runtime-start}.test.ts',
-  'test/cli/output/{masking,pseudo-terminal,step-outputs}.test.ts',
+  'test/cli/output/{masking,pseudo-terminal,questions,step-outputs}.test.ts',
   'test/http/bodies.test.ts',
   'test/local-runtime/{large-uploads,persistence,stalled-uploads}.test.ts',
 ];

@@ -121,9 +121,13 @@ describe.skipIf(!hasScript)('a secret', () => {
 });
 
 describe.skipIf(!hasScript)('a question', () => {
-  test('is asked again after Ctrl-Z and fg, and earlier answers are kept', async () => {
+  test.each([
+    ['itself', (command: string) => command],
+    ['a script', (command: string) => `sh -c "${command}; true"`],
+  ])('is asked again after Ctrl-Z has stopped %s, and earlier answers are kept', async (_, started) => {
     const terminal = inShell();
-    terminal.type(`${mycli} init --runtime-backend legacy -p shop --origin ${runtime.origin}\r`);
+    const init = `${mycli} init --runtime-backend legacy -p shop --origin ${runtime.origin}`;
+    terminal.type(`${started(init)}\r`);
     await terminal.shows('Target to deploy to');
     terminal.type('staging\r');
     await terminal.shows('Build folder: (build)');
