@@ -1,7 +1,7 @@
-import {execFileSync} from 'node:child_process';
+import {execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {unlinkSync} from 'node:fs';
 import {mkdir, rm, symlink, writeFile} from 'node:fs/promises';
-import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {followLink} from '../../../src/bundle/files/follow-link.js';
@@ -143,9 +143,11 @@ describe('what cannot be archived is named, all of it at once', () => {
   test('pipes and sockets, without waiting for them', async () => {
     const cwd = await makeFolder(smallBuild);
     execFileSync('mkfifo', [join(cwd, 'build/pipe')]);
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(join(cwd, 'build/socket'), resolve));
-    onTestFinished(() => void server.close());
+    // From its folder, because the path of a socket has at most 108 bytes.
+    const listen = "require('node:net').createServer().listen('socket', () => console.log('listening'))";
+    const server = spawn(process.execPath, ['--eval', listen], {cwd: join(cwd, 'build')});
+    onTestFinished(() => void server.kill());
+    await once(server.stdout, 'data');
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_FILE_UNSUPPORTED',
       message: expect.stringMatching(/pipe is a named pipe; socket is a socket/),

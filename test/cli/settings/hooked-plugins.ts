@@ -1,11 +1,10 @@
-import {realpathSync} from 'node:fs';
-import {tmpdir} from 'node:os';
 import type {PluginConfig} from '../../../src/cli/settings/write-hooks.js';
+import {surroundings} from '../surroundings.js';
 
 /** What a plugin's hook does. */
 export type HookFunction = (options: Readonly<Record<string, unknown>>) => unknown;
 
-export const pluginRoot = realpathSync(tmpdir());
+export const pluginRoot = surroundings().cwd;
 
 /** oclif's configuration with plugins whose hook has one module each: a function, or something that is none. */
 export function configOf(hook: string, hooks: Readonly<Record<string, HookFunction | string>>): PluginConfig {
