@@ -4,6 +4,7 @@ import {dirname, basename, join} from 'node:path';
 import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {createError} from '../errors/index.js';
+import {onWindows} from '../text/platform.js';
 import {systemCode, outputError} from '../errors/system-failure.js';
 import {moveFile} from './move-file.js';
 import {isTrusted} from './ownership.js';
@@ -102,8 +103,9 @@ export async function replaceTextFile(path: string, text: string, mode?: number)
  * of signals, and a rename would replace a device.
  */
 export function verifyRegular(path: string): void {
+  const isDevice = onWindows && /^(?:con|prn|aux|nul|(?:com|lpt)\d)(?:\.|$)/i.test(basename(path));
   try {
-    if (lstatSync(path).isFile()) return;
+    if (!isDevice && lstatSync(path).isFile()) return;
   } catch {
     // There is nothing, or writing fails for the same reason.
     return;

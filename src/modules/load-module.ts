@@ -130,7 +130,7 @@ function ownValue(object: object, name: string): unknown {
 /** Turns a loader's message into one sentence that ends with the place: `x is missing (other.ts:4)`. */
 function describe(error: unknown, path: string): string {
   if (!(error instanceof Error)) return String(error);
-  const [, parsed, place] = /^ParseError:\s*([^]*?)\s+(\S.*:\d+:\d+)\s*$/.exec(error.message) ?? [];
+  const [, parsed, place] = /^ParseError:\s*(?:[A-Z]:\\: )?([^]*?)\s+(\S.*:\d+:\d+)\s*$/.exec(error.message) ?? [];
   const reason = (parsed ?? error.message).replaceAll(path, basename(path)).replaceAll(/\s+/g, ' ').trim();
   // jiti changes columns.
   const own = placeInProject(error, path);

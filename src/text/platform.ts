@@ -1,3 +1,6 @@
 /* oxlint-disable no-restricted-globals -- which system this is, is a fact, not a setting */
 
 export const onWindows = process.platform === 'win32';
+
+/** The variable that says where a user's data is, if nothing else does. */
+export const homeVariable = onWindows ? 'LOCALAPPDATA' : 'HOME';

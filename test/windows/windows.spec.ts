@@ -224,3 +224,22 @@ test.each([
     expect(await readdir(join(folder, 'data/bundles'))).toEqual([]);
   },
 );
+
+describe('what is said', () => {
+  test('of a device as an output is that it is no file', async () => {
+    const {code, stderr} = await mycli(['bundle:build', '--output', 'NUL']);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('is not a regular file') as string]);
+  });
+
+  test('of a syntax error begins with it', async () => {
+    await writeTree(folder, {'mycli.config.ts': 'export default {projectSlug: ;'});
+    const {code, stderr} = await mycli(['config:show']);
+    expect([code, stderr]).toEqual([3, expect.stringMatching(/could not be loaded: Unexpected token/) as string]);
+  });
+
+  test('by doctor is whose folders nothing protects', async () => {
+    await writeTree(folder, {'mycli.config.json': '{"projectSlug": "shop"}'});
+    const {stdout, stderr} = await mycli(['doctor']);
+    expect(stdout + stderr).toContain(`anyone who may write to ${windowsPath(folder)} decides what it runs`);
+  });
+});

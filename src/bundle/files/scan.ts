@@ -4,6 +4,7 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {dataMarks, mayBeOwn, ownKind, readHead} from '../../files/own-files.js';
 import {asSentence} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
+import {onWindows} from '../../text/platform.js';
 import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, listFirst, listPaths, showPath, sourceOf} from '../../text/entry-names.js';
 import {isAppleDouble, isDebrisName} from './debris.js';
@@ -253,10 +254,13 @@ function lookAt(
 
 /** The target of a link. An absolute one into the build is the relative one that it amounts to. */
 function relativeTarget(directory: string, path: string, target: string): string {
-  const text = target.replaceAll(sep, '/');
+  // A junction of Windows ends with a backslash.
+  const text = (onWindows ? target.replace(/\\$/, '') : target).replaceAll(sep, '/');
   if (!isAbsolute(target)) return text;
   const roots = [directory, realpathSync(directory)].map((root) => root.split(sep).join('/'));
-  const root = roots.find((one) => text === one || text.startsWith(`${one}/`));
+  const isIn = (root: string) => `${text}/`.startsWith(`${root}/`);
+  const isInAnyCase = (root: string) => `${text}/`.toLowerCase().startsWith(`${root}/`.toLowerCase());
+  const root = roots.find(onWindows ? isInAnyCase : isIn);
   if (root === undefined) return text;
   return `${'../'.repeat(path.split('/').length - 1)}${text.slice(root.length + 1)}` || '.';
 }

@@ -5,6 +5,7 @@ import type {Command, Interfaces} from '@oclif/core';
 import {Config, Plugin} from '@oclif/core/config';
 import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
+import {homeVariable} from '../../text/platform.js';
 import {commandLine} from '../../text/suggest.js';
 import {messageOf, reasonOf, systemCode} from '../../errors/system-failure.js';
 import {isTrusted} from '../../files/ownership.js';
@@ -180,7 +181,9 @@ export async function requireDataFolder(directory: string): Promise<void> {
     await access(directory, constants.W_OK);
   } catch (error) {
     throw createError('ERR_OUTPUT', `${directory} cannot be written: ${reasonOf(error)}.`, {
-      suggestions: ['Plugins are stored in HOME, or in XDG_DATA_HOME if it is set. Make that folder writable.'],
+      suggestions: [
+        `Plugins are stored in ${homeVariable}, or in XDG_DATA_HOME if it is set. Make that folder writable.`,
+      ],
       cause: error,
     });
   }

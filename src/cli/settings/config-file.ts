@@ -105,17 +105,26 @@ async function readConfig(path: string, {guardsCode}: ConfigSearch): Promise<Con
   });
 }
 
+const slashAdvice = 'Write paths with slashes, such as "./build": in JSON, a backslash begins an escape sequence.';
+
 async function readJsonObject(path: string): Promise<Config> {
   let value: unknown;
   try {
     value = parseSettingsJson(await readTextFile(path));
   } catch (error) {
     const reason = oneLine(reasonOf(error));
+    const advice = /escape/i.test(reason)
+      ? slashAdvice
+      : 'Correct the file: JSON has no comments and no trailing commas.';
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reason}`), {
-      suggestions:
-        error instanceof SyntaxError ? ['Correct the file: JSON has no comments and no trailing commas.'] : [],
+      suggestions: error instanceof SyntaxError ? [advice] : [],
       cause: error,
     });
+  }
+  // No setting has a backspace or a form feed, as `.\build` and `.\files` do.
+  if (/\\[bf]/.test(JSON.stringify(value)?.replaceAll('\\\\', '') ?? '')) {
+    const message = `${path} has a backspace or a form feed in a value: in JSON, \\b and \\f stand for them.`;
+    throw createError('ERR_CONFIG_INVALID', message, {suggestions: [slashAdvice]});
   }
   if (isRecord(value)) return value;
   throw createError('ERR_CONFIG_INVALID', `${path} does not contain a JSON object.`);

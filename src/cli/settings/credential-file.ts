@@ -4,6 +4,7 @@ import process from 'node:process';
 import * as v from 'valibot';
 import type {BuiltInName} from '../../backends/names.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {homeVariable, onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
 import {asRecord} from '../../text/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
@@ -85,7 +86,7 @@ export interface CredentialFile {
   readonly warn: Output['warn'];
 }
 
-const whereStored = 'Credentials are stored in HOME, or in XDG_CONFIG_HOME if it is set.';
+const whereStored = `Credentials are stored in ${homeVariable}, or in XDG_CONFIG_HOME if it is set.`;
 
 export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): string {
   return join(directory, 'credentials.json');
@@ -125,7 +126,7 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
 async function warnIfLoose(path: string, mode: string, {warn}: CredentialFile): Promise<void> {
   // A logout may have removed it in the meantime.
   const stats = await stat(path).catch(() => undefined);
-  if (stats === undefined || process.platform === 'win32' || (stats.mode & 0o077) === 0) return;
+  if (stats === undefined || onWindows || (stats.mode & 0o077) === 0) return;
   warn(`Other users can access ${path}, where credentials are stored. Run: ${shellLine('chmod', mode, path)}`);
 }
 

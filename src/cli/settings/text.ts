@@ -5,6 +5,7 @@ import {inspect} from 'node:util';
 import * as v from 'valibot';
 import {OptionText} from '../../backends/option-text.js';
 import {decodeText} from '../../files/read-file.js';
+import {onWindows} from '../../text/platform.js';
 import {asRecord, isRecord, ownValue, parseJson, withExactNumbers} from '../../text/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {Syntax} from '../../settings/row.js';
@@ -178,7 +179,7 @@ function numberOf(value: string): number | string {
 
 /** An absolute path. A shell leaves `~` as it is after `@`. */
 export function pathFrom(directory: string, path: string): string {
-  return path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolve(directory, path);
+  return (onWindows ? /^~[/\\]/ : /^~\//).test(path) ? join(homedir(), path.slice(2)) : resolve(directory, path);
 }
 
 /** `auto`, or what JSON or `@FILE` with it says. */

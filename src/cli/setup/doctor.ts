@@ -1,12 +1,14 @@
 import {readFile} from 'node:fs/promises';
-import {resolve} from 'node:path';
+import {homedir} from 'node:os';
+import {dirname, isAbsolute, relative, resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {backendTitle} from '../../backends/names.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
-import {commandLine, placeFlags} from '../../text/suggest.js';
+import {onWindows} from '../../text/platform.js';
+import {commandLine, placeFlags, shellLine} from '../../text/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {proxyFor} from '../../http/connection/proxy.js';
 import type {Environment} from '../../http/types.js';
@@ -65,7 +67,8 @@ export async function runChecks(
         settings = await context.loadSettings({changes: true});
         registry = await loadAllBackends(context, settings);
         const file = context.configFile?.path;
-        return [finding('ok', file === undefined ? 'No configuration file.' : `${file} is valid.`)];
+        if (file === undefined) return [finding('ok', 'No configuration file.')];
+        return [finding('ok', `${file} is valid.`), ...checkFolder(file)];
       },
     ],
     ['build', async () => (settings ? checkBuild(context, settings) : [])],
@@ -90,6 +93,17 @@ export async function runChecks(
 
 function finding(status: CheckResult['status'], message: string, suggestions: readonly string[] = []): Finding {
   return {status, message, suggestions};
+}
+
+/** On Windows, whether a configuration is outside the profile, where the system protects it. */
+function checkFolder(file: string): readonly Finding[] {
+  const fromHome = relative(homedir(), file);
+  if (!onWindows || !(fromHome.startsWith('..') || isAbsolute(fromHome))) return [];
+  const folder = dirname(file);
+  const message = `On Windows, mycli can't tell owners: anyone who may write to ${folder} decides what it runs.`;
+  return [
+    finding('warning', message, [`Look who may, or move the project to your profile: ${shellLine('icacls', folder)}`]),
+  ];
 }
 
 const notChecked = [finding('skipped', 'Not checked: the configuration cannot be used.')];

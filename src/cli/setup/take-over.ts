@@ -12,6 +12,7 @@ import {plainName} from '../../http/redact.js';
 import {definitions, problemsOf, rejectProblems, variableOf} from '../../settings/definitions.js';
 import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence} from '../../text/sentence.js';
+import {onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
 import type {CommandContext} from '../command/context.js';
 import {configIn} from '../settings/config-file.js';
@@ -308,7 +309,7 @@ async function readOwn(
   }
   const values = convert(context, textsIn(asRecord(content)));
   const secret = values.find(({value}) => value instanceof Secret);
-  if (secret !== undefined && process.platform !== 'win32' && ((await stat(path)).mode & 0o077) !== 0) {
+  if (secret !== undefined && !onWindows && ((await stat(path)).mode & 0o077) !== 0) {
     const {label} = definitions[secret.key];
     output.warn(`Other users can read ${name}, which has the ${label}. Run: ${shellLine('chmod', '600', path)}`);
   }

@@ -286,3 +286,14 @@ describe('reading', () => {
     }
   });
 });
+
+test.each([
+  ['.\\build', 'has a backspace or a form feed in a value'],
+  ['.\\output', 'Bad escaped character'],
+])('a path with backslashes in JSON, %s, is told with the way to write it', async (path, message) => {
+  await write({'mycli.config.json': `{"buildDirectory": "${path}"}`});
+  await expect(loadConfigFile({cwd: root, warn: () => undefined})).rejects.toMatchObject({
+    message: expect.stringContaining(message) as string,
+    suggestions: [expect.stringContaining('Write paths with slashes, such as "./build"') as string],
+  });
+});
