@@ -122,7 +122,7 @@ async function readJsonObject(path: string): Promise<Config> {
     });
   }
   // No setting has a backspace or a form feed, as `.\build` and `.\files` do.
-  if (/\\[bf]/.test(JSON.stringify(value)?.replaceAll('\\\\', '') ?? '')) {
+  if (/\\[bf]/.test(JSON.stringify(value).replaceAll('\\\\', ''))) {
     const message = `${path} has a backspace or a form feed in a value: in JSON, \\b and \\f stand for them.`;
     throw createError('ERR_CONFIG_INVALID', message, {suggestions: [slashAdvice]});
   }

@@ -1,6 +1,5 @@
 import {chmod, realpath, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
-import process from 'node:process';
 import * as v from 'valibot';
 import type {BuiltInName} from '../../backends/names.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';

@@ -1,6 +1,5 @@
 import {readdir, stat} from 'node:fs/promises';
 import {join} from 'node:path';
-import process from 'node:process';
 import {isBuiltIn, mayUse} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {Suggestion} from '../../errors/suggestion.js';
