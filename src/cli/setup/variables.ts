@@ -107,7 +107,10 @@ async function readDotenv(path: string, {cwd, stdin}: Omit<Sources, 'output'>): 
       other === undefined ? 'has no variables' : `is no dotenv file: line ${String(other.line)} is not NAME=VALUE`;
     throw createError('ERR_OPTION_INVALID', `${name} ${problem}.`);
   }
-  if (wrong === undefined) return Object.fromEntries(lines.map((line) => [line.name, line.value]));
+  if (wrong === undefined) {
+    const values = new Map(lines.map((line) => [line.name, line.value]));
+    return Object.fromEntries([...values].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
   const where = `Line ${String(wrong.line)} of ${name} (${wrong.name})`;
   throw createError('ERR_OPTION_INVALID', `${where} is read differently by dotenv parsers: ${String(wrong.problem)}.`, {
     suggestions: [`Put the value in single quotes, or pass ${wrong.name}=@FILE with a file that has only the value.`],

@@ -180,7 +180,7 @@ describe('env', () => {
     await writeFile(join(bench.project, 'key.txt'), `${canary}\n`);
     await documentOf(['push', ...staging, '--wait']);
     const set = await documentOf(['env:set', '--from', '.env', 'TOKEN=@key.txt', ...staging, '--wait']);
-    expect(set).toMatchObject({set: ['API_URL', 'API_KEY', 'TOKEN'], unset: [], dryRun: false, targetSlug: 'staging'});
+    expect(set).toMatchObject({set: ['API_KEY', 'API_URL', 'TOKEN'], unset: [], dryRun: false, targetSlug: 'staging'});
     const app = new URL(`${bench.runtime.appsOrigin}/shop/staging/`);
     expect(await (await fetch(app)).text()).toBe(canary);
     const listed = await mycli(['env:list', ...staging, '--columns', 'name']);
@@ -253,7 +253,7 @@ describe('env', () => {
     expect(stderr).toContain('Line 2 of .env (PW) is read differently by dotenv parsers: it has a # without a space');
     expect(await documentOf(['env:set', 'A=', ...staging])).toMatchObject({set: ['A']});
     await writeFile(join(bench.project, '.env'), '__proto__=x\nB=1\n');
-    expect(await documentOf(['env:set', '--from', '.env', ...staging])).toMatchObject({set: ['__proto__', 'B']});
+    expect(await documentOf(['env:set', '--from', '.env', ...staging])).toMatchObject({set: ['B', '__proto__']});
     const {variables} = (await documentOf(['env:list', ...staging])) as {variables: readonly {name: string}[]};
     expect(variables.map(({name}) => name)).toEqual(['A', 'B', '__proto__']);
   });
