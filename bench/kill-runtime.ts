@@ -57,6 +57,8 @@ const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
 
 const pushes: Push[] = [];
 const deployments: Deployment[] = [];
+/** The variables that were acknowledged, of which every client sets its own: `shop staging R1_0_3`. */
+const variables = new Set<string>();
 const problems: string[] = [];
 const tally = {acknowledged: 0, unanswered: 0, downloads: 0, sites: 0, killedAtStart: 0, slowestStart: 0};
 const moments: Record<string, number> = {};
@@ -102,6 +104,8 @@ class Round {
 
   /** Whether the runtime still lives. */
   async #operate(name: string): Promise<boolean> {
+    // Several clients change the variables of a target at the same time.
+    if (next() < 0.2) return this.#setVariable(name);
     const choice = next();
     const known = pushes.filter(({accepted, deleted}) => accepted === 'yes' && deleted === 'no');
     if (choice < 0.55 || known.length === 0) return this.#push(name, choice);
@@ -149,6 +153,18 @@ class Round {
     if (reply?.status === 201) deployments.push({project, target, push});
     // Another one is being deployed, or the bundle was deleted.
     else if (reply && ![409, 404].includes(reply.status)) parse(reply);
+    return reply !== undefined;
+  }
+
+  async #setVariable(name: string): Promise<boolean> {
+    const [project, target, variable] = [pick(projects), pick(targets), `V_${name.replaceAll(/\W/g, '_')}`];
+    const {base, headers} = this.#connection.legacy;
+    const pieces = [Buffer.from(JSON.stringify({[variable]: {value: name}}))];
+    const body = {headers: {'content-type': 'application/json'}, pieces};
+    const reply = await this.#send('PATCH', `${base}/projects/${project}/target/${target}/env-var/`, headers, body);
+    if (reply?.status === 204) variables.add(`${project} ${target} ${variable}`);
+    // There is no such target yet, or another deployment to it begins.
+    else if (reply && ![404, 409].includes(reply.status)) parse(reply);
     return reply !== undefined;
   }
 
@@ -275,6 +291,13 @@ class Check {
     const history = await this.#list<{bundle: {id: number}; status: string}>(
       `projects/${project}/target/${target}/deploy/`,
     );
+    const set = await this.#list<Record<string, unknown>>(`projects/${project}/target/${target}/env-var/`);
+    const names = new Set(set.flatMap((row) => Object.keys(row)));
+    for (const known of variables) {
+      const [ofProject, ofTarget, variable = ''] = known.split(' ');
+      if (ofProject === project && ofTarget === target && !names.has(variable))
+        this.#report(`the variable ${variable} of ${target} of ${project} is lost`);
+    }
     const left = history.map(({bundle}) => bundle.id);
     for (const deployment of deployments) {
       if (deployment.project !== project || deployment.target !== target) continue;

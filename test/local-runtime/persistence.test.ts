@@ -95,6 +95,29 @@ describe('a data folder', () => {
     }
   });
 
+  test('has every variable that was acknowledged to several writers, after a kill -9 in their midst', async () => {
+    const dataDirectory = await temporaryFolder();
+    const first = await startLocalRuntime({...anyPorts, dataDirectory, deploymentSeconds: 0});
+    await clientOf(first).pushV2(await v2Archive(build));
+    await clientOf(first).deploy(1);
+    await first.close();
+    const child = await startChild(dataDirectory, await compiledChild(), 'rename /targets/1.json after');
+    const acknowledged: string[] = [];
+    const write = async (name: string) => {
+      const change = {...child.client.json({[name]: {value: name}}), method: 'PATCH'};
+      const {status} = await child.client.legacy('projects/shop/target/production/env-var/', change);
+      if (status === 204) acknowledged.push(name);
+    };
+    await Promise.allSettled(Array.from({length: 10}, (_, index) => write(`A${String(index)}`)));
+    await child.ended;
+    const runtime = await startLocalRuntime({...anyPorts, dataDirectory, deploymentSeconds: 0});
+    const {json} = await clientOf(runtime).legacy('projects/shop/target/production/env-var/?limit=100');
+    const names = json.results.flatMap((row: object) => Object.keys(row));
+    expect(names).toEqual(expect.arrayContaining(acknowledged));
+    expect(names.length).toBeGreaterThan(0);
+    await runtime.close();
+  });
+
   test('starts again after a kill -9 at any step of a start', async () => {
     const dataDirectory = await temporaryFolder();
     const script = await compiledChild();

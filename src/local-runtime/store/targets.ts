@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {HttpFailure} from '../answer.js';
 import type {FaultBook} from '../faults.js';
-import type {SiteName} from '../sites/site-address.js';
+import {sitePath, type SiteName} from '../sites/site-address.js';
 import {deploymentState, type Deployments} from './deployments.js';
 import type {Store, TargetRecord} from './store.js';
 
@@ -26,6 +26,8 @@ const variableName = /^[A-Za-z_]\w*$/;
  */
 export class Targets {
   readonly #options: TargetsOptions;
+  /** By target: resolves when the changes that were asked for have ended. */
+  readonly #changing = new Map<string, Promise<void>>();
 
   constructor(options: TargetsOptions) {
     this.#options = options;
@@ -89,7 +91,11 @@ export class Targets {
    * Makes a target. A copy gets the variables of its source, and runs what that runs.
    * @throws HttpFailure 409 if there is one, 404 if there is no source.
    */
-  async create(site: SiteName, {name, copyFrom, user}: NewTarget): Promise<void> {
+  create(site: SiteName, target: NewTarget): Promise<void> {
+    return this.#oneAtATime(site, () => this.#create(site, target));
+  }
+
+  async #create(site: SiteName, {name, copyFrom, user}: NewTarget): Promise<void> {
     const {store, faults, deployments, now, seconds} = this.#options;
     const {projectSlug, targetSlug} = site;
     if (this.#stateOf(site) !== undefined) throw new HttpFailure(409, `The target "${targetSlug}" exists already.`);
@@ -119,12 +125,14 @@ export class Targets {
   }
 
   /** Deletes a target with its deployments. @throws HttpFailure 404 if it does not exist. */
-  async remove(site: SiteName, user: string): Promise<void> {
+  remove(site: SiteName, user: string): Promise<void> {
     const {store, now, stopApp} = this.#options;
-    if (this.status(site) === 'deleting') return;
-    await store.writeTarget({...this.#ensured(site, user), variables: {}, deletedAt: now().toISOString()});
-    await store.removeDeployments(site);
-    await stopApp(site);
+    return this.#oneAtATime(site, async () => {
+      if (this.status(site) === 'deleting') return;
+      await store.writeTarget({...this.#ensured(site, user), variables: {}, deletedAt: now().toISOString()});
+      await store.removeDeployments(site);
+      await stopApp(site);
+    });
   }
 
   /** The variables of a target without their values, and whether it runs with them. @throws HttpFailure 404 */
@@ -144,7 +152,11 @@ export class Targets {
    * Sets and removes variables, and publishes again what the target runs.
    * @throws HttpFailure 404 if the target does not exist, 400 for an invalid name, 409 while it is being deployed to.
    */
-  async change(site: SiteName, changes: Readonly<Record<string, {value: string | null}>>, user: string): Promise<void> {
+  change(site: SiteName, changes: VariableChanges, user: string): Promise<void> {
+    return this.#oneAtATime(site, () => this.#change(site, changes, user));
+  }
+
+  async #change(site: SiteName, changes: VariableChanges, user: string): Promise<void> {
     const {store, deployments, now} = this.#options;
     this.status(site);
     this.verifyReady(site);
@@ -167,12 +179,27 @@ export class Targets {
   }
 
   /** @throws HttpFailure 404 if the target does not exist. */
-  async invalidate(site: SiteName, pattern: string, user: string): Promise<void> {
+  invalidate(site: SiteName, pattern: string, user: string): Promise<void> {
     const {store, now} = this.#options;
-    this.status(site);
-    const record = this.#ensured(site, user);
-    const invalidation = {pattern, createdAt: now().toISOString(), createdBy: user};
-    await store.writeTarget({...record, invalidations: [invalidation, ...record.invalidations].slice(0, 100)});
+    return this.#oneAtATime(site, async () => {
+      this.status(site);
+      const record = this.#ensured(site, user);
+      const invalidation = {pattern, createdAt: now().toISOString(), createdBy: user};
+      await store.writeTarget({...record, invalidations: [invalidation, ...record.invalidations].slice(0, 100)});
+    });
+  }
+
+  /** Changes a target when the changes before have ended: each reads what the one before has written. */
+  #oneAtATime(site: SiteName, change: () => Promise<void>): Promise<void> {
+    const key = sitePath(site);
+    const changed = (this.#changing.get(key) ?? Promise.resolve()).then(change);
+    const ended = changed
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#changing.get(key) === ended) this.#changing.delete(key);
+      });
+    this.#changing.set(key, ended);
+    return changed;
   }
 
   /** The record of a target. One that a deployment has made has none at first. */
@@ -194,6 +221,8 @@ export class Targets {
 export interface ListedTarget extends SiteName {
   readonly status: TargetStatus;
 }
+
+type VariableChanges = Readonly<Record<string, {readonly value: string | null}>>;
 
 interface NewTarget {
   readonly name: string;
