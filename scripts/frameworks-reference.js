@@ -19,7 +19,8 @@ function triedWith(id) {
   if (last === undefined) return 'untested';
   const versions = [...new Set(found.map(({version}) => version))];
   const variants = found.flatMap(({variant}) => variant ?? []);
-  return `${versions.join(', ')}${variants.length > 0 ? `; ${variants.join(', ')}` : ''} (${last})`;
+  const added = found.flatMap(({added: text}) => (text === undefined ? [] : `with ${text}`));
+  return `${[versions.join(', '), ...(variants.length > 0 ? [variants.join(', ')] : []), ...added].join('; ')} (${last})`;
 }
 
 const rows = frameworks.map(({id, name, variant, buildDirectory, public: folders = [], lists, needs}) => {
@@ -30,7 +31,18 @@ const rows = frameworks.map(({id, name, variant, buildDirectory, public: folders
   return `| ${[title, code(buildDirectory), published, needs ?? '', triedWith(id)].join(' | ')} |`;
 });
 
+const others = Object.values(seen)
+  .filter(({framework}) => framework === undefined)
+  .map(({name, variant, does, version, date}) => {
+    const title = variant === undefined ? name : `${name}, ${variant}`;
+    return `| ${[title, does, `${version} (${date.slice(0, 10)})`].join(' | ')} |`;
+  });
+
 await fillFormatted('guides/frameworks.md', {
+  others: `
+| Framework | What a push does | Tried with |
+| --- | --- | --- |
+${others.join('\n')}`,
   table: `
 | Framework | Builds into | Public files | Needs | Tried with |
 | --- | --- | --- | --- | --- |

@@ -370,7 +370,7 @@ export const frameworks: readonly Framework[] = [
       buildCommand: 'vite build',
       ...nitro,
     },
-    {id, name, packages, buildCommand: 'vite build', ...viteServer},
+    {id, name, packages, buildCommand: 'vite build', ...viteServer, needs: withoutExternals},
   ]),
   {
     id: 'vike',

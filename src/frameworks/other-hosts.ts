@@ -16,16 +16,3 @@ export const otherHosts: readonly {
     advice: 'The Runtime runs Node.js only. Push a site that is built as pages, or a server for Node.js',
   },
 ];
-
-/** What a build leaves out, because only another host runs it: a path in the project, and what has to be beside it. */
-export const otherParts: readonly {readonly host: string; readonly path: string; readonly beside?: RegExp}[] = [
-  {host: 'Netlify', path: 'netlify/functions'},
-  {host: 'Netlify', path: 'netlify/edge-functions'},
-  {host: 'Vercel', path: 'api', beside: /^vercel\.json$/},
-  {host: 'Firebase', path: 'functions', beside: /^firebase\.json$/},
-  {host: 'Cloudflare', path: 'functions', beside: /^wrangler\.(?:toml|jsonc?)$/},
-  ...['toml', 'json', 'jsonc'].map((ending) => ({host: 'Cloudflare', path: `wrangler.${ending}`})),
-  {host: 'Gatsby', path: 'src/api', beside: /^gatsby-(?:config|node)\.[cm]?[jt]s$/},
-  {host: 'Redwood', path: 'api', beside: /^redwood\.toml$/},
-  {host: 'Redwood', path: '../api', beside: /^index\.html$|^vite\.config\./},
-];

@@ -1,4 +1,5 @@
-import type {AnyNode} from 'acorn';
+import {isBuiltin} from 'node:module';
+import type {AnyNode, CallExpression} from 'acorn';
 
 /** What a script does as it is loaded. */
 export interface ModuleImports {
@@ -25,10 +26,10 @@ export async function importsOf(source: string): Promise<ModuleImports> {
   } catch {
     // A syntax that the lexer does not know.
   }
-  return {isModule: false, imports: source.includes('require') ? await requiredBy(source) : [], hasDefault: true};
+  return {isModule: false, imports: source.includes('require') ? await requiredFrom(source) : [], hasDefault: true};
 }
 
-async function requiredBy(source: string): Promise<readonly string[]> {
+async function requiredFrom(source: string): Promise<readonly string[]> {
   const {parse} = await import('acorn');
   try {
     const options = {ecmaVersion: 'latest', allowHashBang: true, allowReturnOutsideFunction: true} as const;
@@ -39,22 +40,34 @@ async function requiredBy(source: string): Promise<readonly string[]> {
   }
 }
 
-/** The names in the calls of `require` that run when a node of a syntax tree does. */
-function* requiredIn(node: unknown): Generator<string> {
+/**
+ * The names in the calls of `require` that run when a node of a syntax tree does, and the packages that webpack leaves
+ * outside: functions that are only called later have them, `e.exports = require("express")`.
+ */
+function* requiredIn(node: unknown, isLater = false, isCalled = false): Generator<string> {
   if (Array.isArray(node)) {
-    for (const item of node) yield* requiredIn(item);
-  } else if (isNode(node) && !guards.test(node.type)) {
-    if (node.type === 'CallExpression') {
-      const {callee, arguments: given} = node;
-      const name = callee.type === 'Identifier' && callee.name === 'require' ? textOf(given[0]) : undefined;
-      if (name !== undefined) yield name;
-      // A function that is called where it is written. A bundler may hand it a `require` of its own.
-      const isFunction = callee.type === 'FunctionExpression' || callee.type === 'ArrowFunctionExpression';
-      if (isFunction && !callee.params.some((one) => one.type === 'Identifier' && one.name === 'require'))
-        yield* requiredIn(callee.body);
+    for (const item of node) yield* requiredIn(item, isLater);
+  } else if (isNode(node)) {
+    // A bundler may hand a function a `require` of its own.
+    if ('params' in node && node.params.some((one) => one.type === 'Identifier' && one.name === 'require')) return;
+    const name = node.type === 'CallExpression' ? requiredBy(node) : undefined;
+    if (name !== undefined && !isLater) yield name;
+    if (node.type === 'AssignmentExpression' && node.left.type === 'MemberExpression' && isLater) {
+      const {property} = node.left;
+      const outside = node.right.type === 'CallExpression' ? requiredBy(node.right) : undefined;
+      if (property.type === 'Identifier' && property.name === 'exports' && outside && !isBuiltin(outside))
+        yield outside;
     }
-    for (const part of Object.values(node)) yield* requiredIn(part);
+    // A function that is called where it is written runs at once.
+    const isGuard = guards.test(node.type) && !(isCalled && node.type.includes('Function'));
+    const callee = node.type === 'CallExpression' ? node.callee : undefined;
+    for (const part of Object.values(node)) yield* requiredIn(part, isLater || isGuard, part === callee);
   }
+}
+
+/** What a call requires. */
+function requiredBy({callee, arguments: [first]}: CallExpression): string | undefined {
+  return callee.type === 'Identifier' && callee.name === 'require' ? textOf(first) : undefined;
 }
 
 /** A text in quotes, or in backticks, which some minifiers prefer. */

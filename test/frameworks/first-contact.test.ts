@@ -180,10 +180,16 @@ const contacts: Readonly<Record<string, Contact>> = {
   },
   'Gatsby with functions': {
     manifest: {dependencies: {gatsby: '5'}},
-    files: {'public/index.html': page, 'src/api/hello.js': secret, 'gatsby-config.js': ''},
+    files: {'public/index.html': page, 'src/api/hello.js': secret},
     folder: 'public',
     push: {public: ['index.html'], warning: /src\/api \(Gatsby\)/},
     static: {public: ['index.html'], warning: /src\/api \(Gatsby\)/},
+  },
+  'the functions of Redwood beside its site': {
+    files: {'dist/index.html': page, 'redwood.toml': '', 'api/src/functions/graphql.js': secret},
+    folder: 'dist',
+    push: {public: ['index.html'], warning: /api \(Redwood\)/},
+    static: {public: ['index.html'], warning: /api \(Redwood\)/},
   },
   'a plugin of Fastify, as fastify-cli starts it': {
     manifest: {dependencies: {fastify: '5', 'fastify-cli': '7'}},

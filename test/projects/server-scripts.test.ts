@@ -30,6 +30,7 @@ describe('findServerScripts', () => {
     ['what TypeScript makes', '"use strict";const e = __importDefault(require("express"));', 'imports express'],
     ['what a minifier makes', 'var a=1,b=require(`mysql2`),c=2;', 'imports mysql2'],
     ['what a bundler makes', '(()=>{"use strict";const e=require("http");e.createServer()})();', 'imports http'],
+    ['what webpack makes', '(()=>{var e={1:e=>{"use strict";e.exports=require("express")}}})();', 'imports express'],
     ['a program', '#!/usr/bin/env node\nprocess.exit();', 'starts with #!'],
     ['one with a package of a scope', "import {Module} from '@nestjs/common';", 'imports @nestjs/common'],
   ])('findServerScripts: %s is code of a server, wherever it lies', async (_, script, reason) => {

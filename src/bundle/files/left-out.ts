@@ -1,15 +1,28 @@
 import {join, sep} from 'node:path';
 import {exists} from '../../files/read-file.js';
-import {otherParts} from '../../frameworks/other-hosts.js';
 import {findServer} from '../../projects/build-rows.js';
-import {namesIn} from '../../projects/read-project.js';
+import {readProject} from '../../projects/read-project.js';
+
+/** What a build leaves out, because only another host runs it: a path in the project, and a file or a package that goes with it. */
+const otherParts: readonly {readonly host: string; readonly path: string; readonly beside?: RegExp}[] = [
+  {host: 'Netlify', path: 'netlify/functions'},
+  {host: 'Netlify', path: 'netlify/edge-functions'},
+  {host: 'Vercel', path: 'api', beside: /^vercel(?:\.json)?$/},
+  {host: 'Firebase', path: 'functions', beside: /^firebase\.json$|^firebase-functions$/},
+  {host: 'Cloudflare', path: 'functions', beside: /^wrangler(?:\.(?:toml|jsonc?))?$/},
+  ...['toml', 'json', 'jsonc'].map((ending) => ({host: 'Cloudflare', path: `wrangler.${ending}`})),
+  {host: 'Gatsby', path: 'src/api', beside: /^gatsby$/},
+  {host: 'Redwood', path: 'api', beside: /^redwood\.toml$|^@redwoodjs\/core$/},
+  {host: 'Redwood', path: '../api', beside: /^index\.html$|^vite\.config\./},
+];
 
 /** What the Runtime starts in a build of any kind. */
 const startable = /^(?:ssr|server|index)\.m?js$/;
 
 /** Warnings about parts of a project that only another host runs, so that no build has them. */
 export async function partWarnings(project: string, build: string): Promise<readonly string[]> {
-  const names = await namesIn(project);
+  const {names: files, packages} = await readProject(project);
+  const names = [...files, ...packages];
   const found: string[] = [];
   for (const {host, path, beside} of otherParts) {
     const isOthers = beside === undefined || names.some((name) => beside.test(name));

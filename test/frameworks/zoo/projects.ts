@@ -4,8 +4,17 @@
  */
 export interface ZooProject {
   readonly id: string;
-  /** The row of src/frameworks that it tries. */
-  readonly framework: string;
+  /** The row of src/frameworks that it tries. Without one, it is of no row: a site, or refused. */
+  readonly framework?: string;
+  /** Without a row, what the guide calls it, and the packages of which the version is kept. */
+  readonly name?: string;
+  readonly packages?: readonly string[];
+  /** The folder to push, where nothing says it. */
+  readonly pushes?: string;
+  /** Without a row, what a push does with it, for the guide. */
+  readonly does?: string;
+  /** What a push says, instead of pushing it. */
+  readonly refusal?: RegExp;
   /** What is unusual about it, for the guide. */
   readonly variant?: string;
   /** Commands that make it in the folder `app`. Without any, `files` and `manifest` are all of it. */
@@ -25,6 +34,8 @@ export interface ZooProject {
   readonly warnings?: readonly string[];
   /** The folders of the bundle that visitors may fetch, but for dot files below them. Without any, all is for them. */
   readonly serves?: readonly string[];
+  /** What the row adds to what the generator makes, for the guide. */
+  readonly added?: string;
   /** What its first page shows. */
   readonly text: string;
   /** Whether that page loads scripts, styles or images. */
@@ -317,7 +328,108 @@ const site = (
   ...more,
 });
 
+/** Projects that no row is about. */
+const unknownProjects: readonly ZooProject[] = [
+  {
+    id: 'rsbuild',
+    does: 'pushes `dist` as a site',
+    name: 'Rsbuild',
+    packages: ['@rsbuild/core'],
+    // Its generator needs a package in a version that a mirror of the registry may not have yet.
+    manifest: {type: 'module', scripts: {build: 'rsbuild build'}, devDependencies: {'@rsbuild/core': 'latest'}},
+    files: {
+      'src/index.js': "document.querySelector('#root').innerHTML = '<h1>Hello from the zoo</h1>';\n",
+    },
+    text: 'Hello from the zoo',
+    missing: 200,
+  },
+  {
+    id: 'parcel',
+    does: 'pushes `dist` as a site',
+    name: 'Parcel',
+    packages: ['parcel'],
+    manifest: {scripts: {build: 'parcel build src/index.html --no-source-maps'}, devDependencies: {parcel: 'latest'}},
+    files: {
+      'src/index.html':
+        '<!doctype html><title>Zoo</title><h1>Hello from the zoo</h1><script type="module" src="main.js"></script>\n',
+      'src/main.js': "document.title = 'Zoo';\n",
+    },
+    text: 'Hello from the zoo',
+    missing: 200,
+  },
+  {
+    id: 'hexo',
+    does: 'names `public`, for `mycli push public`',
+    name: 'Hexo',
+    packages: ['hexo'],
+    pushes: 'public',
+    // Its generator clones a repository of GitHub.
+    manifest: {
+      scripts: {build: 'hexo generate'},
+      dependencies: {
+        hexo: 'latest',
+        'hexo-generator-archive': 'latest',
+        'hexo-generator-index': 'latest',
+        'hexo-renderer-ejs': 'latest',
+        'hexo-renderer-marked': 'latest',
+        'hexo-renderer-stylus': 'latest',
+        'hexo-theme-landscape': 'latest',
+      },
+    },
+    files: {
+      'package.json': '{"hexo": {"version": ""}}\n',
+      '_config.yml': 'title: Zoo\nurl: http://example.com\ntheme: landscape\n',
+      // Which the theme's pages name.
+      'source/favicon.png': 'x',
+      'source/_posts/hello.md': '---\ntitle: Hello from the zoo\n---\nHello.\n',
+    },
+    text: 'Hello from the zoo',
+    missing: 200,
+  },
+  {
+    id: 'ember',
+    name: 'Ember',
+    packages: ['ember-source'],
+    create: 'npx ember-cli@latest new zoo-ember --directory app --lang en --skip-npm --skip-git',
+    framework: 'vite',
+    text: 'Welcome to Ember',
+    missing: 200,
+  },
+  {
+    id: 'fastify-cli',
+    does: 'refuses it, and says how to make a server of the plugin',
+    name: 'fastify-cli',
+    packages: ['fastify-cli'],
+    create: 'npx fastify-cli@latest generate app --lang=ts',
+    manifest: {scripts: {build: 'tsc -p tsconfig.json --rootDir src'}},
+    refusal: /exports a plugin of Fastify/,
+    text: '',
+  },
+  {
+    id: 'vite-express',
+    framework: 'express',
+    variant: 'in front of Vite',
+    manifest: {
+      type: 'module',
+      scripts: {build: `vite build --outDir dist/client && ${bundled('server.js', 'dist/ssr.mjs')}`},
+      dependencies: {express: '5'},
+      devDependencies: {esbuild: 'latest', vite: 'latest'},
+    },
+    files: {
+      'index.html':
+        '<!doctype html><title>Zoo</title><h1>Hello from the zoo</h1><script type="module" src="/src/main.js"></script>\n',
+      'src/main.js': "document.title = 'Zoo';\n",
+      'server.js':
+        "import express from 'express';\nconst app = express();\napp.use(express.static('client'));\napp.get('/about', (_, response) => void response.send('About it'));\nexport default app;\n",
+    },
+    serves: ['client/'],
+    text: 'Hello from the zoo',
+    deep: {path: 'about', text: 'About it'},
+  },
+];
+
 export const zooProjects: readonly ZooProject[] = [
+  ...unknownProjects,
   {...vite, id: 'vite'},
   {...vite, id: 'vite-pnpm', variant: 'pnpm', manager: 'pnpm', checks: ['pnpm exec tsc -b', 'pnpm run lint']},
   {
@@ -348,6 +460,7 @@ export const zooProjects: readonly ZooProject[] = [
   },
   {
     id: 'next-export',
+    added: `\`output: 'export'\``,
     framework: 'next-export',
     create: createNext,
     files: nextFiles,
@@ -397,6 +510,7 @@ export const zooProjects: readonly ZooProject[] = [
   {
     ...svelte,
     id: 'sveltekit-static',
+    added: `\`fallback: '404.html'\``,
     framework: 'sveltekit-static',
     create: svelte.create.replace('adapter:node', 'adapter:static'),
     files: {...svelte.files, 'src/routes/+layout.ts': 'export const prerender = true;\n'},
@@ -553,6 +667,7 @@ export const zooProjects: readonly ZooProject[] = [
   },
   {
     id: 'tanstack-start',
+    added: '`ssr.noExternal`, without Nitro',
     framework: 'tanstack-start',
     create:
       "npm create @tanstack/start@latest app -- --no-install --no-git || test -f app/package.json; cd app && npm pkg delete dependencies.nitro && sed -i '/nitro/d; s/plugins:/ssr: {noExternal: true}, plugins:/' vite.config.ts",
@@ -742,6 +857,7 @@ export const zooProjects: readonly ZooProject[] = [
   {
     ...vite,
     id: 'storybook',
+    added: 'a `404.html`',
     framework: 'storybook',
     manifest: {
       scripts: {build: 'storybook build'},
@@ -814,6 +930,7 @@ export const zooProjects: readonly ZooProject[] = [
   },
   {
     id: 'gatsby',
+    added: 'another version of sharp',
     framework: 'gatsby',
     manifest: {
       scripts: {build: 'gatsby build'},
@@ -875,6 +992,7 @@ export const zooProjects: readonly ZooProject[] = [
   },
   {
     id: 'storefront-next',
+    added: 'empty packages for those that the registry lacks',
     framework: 'storefront-next',
     manifest: {
       type: 'module',

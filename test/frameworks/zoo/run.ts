@@ -7,7 +7,7 @@
 //
 // Packages are those published until three days before: mirrors of the registry are late, and `--as-seen` would find
 // newer ones.
-import {deepEqual} from 'node:assert/strict';
+import {deepEqual, rejects} from 'node:assert/strict';
 import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
@@ -145,9 +145,13 @@ interface Pushed {
 }
 
 async function tryProject(project: ZooProject, chrome: Browser): Promise<void> {
-  const {id, framework, manager = 'npm', folder = 'app', warnings = []} = project;
-  const row = frameworks.find((found) => found.id === framework);
-  if (row === undefined) throw new Error(`src/frameworks has no row ${framework}.`);
+  const {id, framework, name = id, manager = 'npm', folder = 'app', warnings = [], refusal} = project;
+  const pushed = project.pushes === undefined ? [] : [project.pushes];
+  const row = frameworks.find((found) => found.id === framework) ?? {
+    name,
+    packages: project.packages ?? [],
+    static: true,
+  };
   const home = join(root, id);
   const cwd = join(home, folder);
   const seen = asSeen ? seenBefore[id] : undefined;
@@ -158,7 +162,7 @@ async function tryProject(project: ZooProject, chrome: Browser): Promise<void> {
     const {stdout} = await run('node', [binary, ...args, '--json'], {cwd, env: runtime.settings, maxBuffer: 1e9});
     return JSON.parse(stdout) as T;
   };
-  const plan = (...args: readonly string[]) => mycli<Plan>('push', '--dry-run', ...args);
+  const plan = (...args: readonly string[]) => mycli<Plan>('push', ...pushed, '--dry-run', ...args);
   const told = (planned: Plan) => ({
     folder: planned.buildDirectory,
     isStatic: planned.files.every(({category}) => category !== 'ssrOnly'),
@@ -171,6 +175,14 @@ async function tryProject(project: ZooProject, chrome: Browser): Promise<void> {
   await writeProject(project, cwd);
   await shell(`${manager} install`, join(home, 'app'));
   await shell(`${manager} run build`);
+  if (refusal !== undefined) {
+    await rejects(plan('-p', id), ({stdout}: {readonly stdout: string}) => {
+      const {error} = JSON.parse(stdout) as {readonly error: {readonly message: string}};
+      return refusal.test(error.message);
+    });
+    await record(project, await versionOf(row.packages, cwd), date);
+    return;
+  }
   const before = await plan('-p', id);
   await mycli('init', '--yes', '-p', id, '-t', 'live');
   await shell(`${manager} run build`);
@@ -179,19 +191,19 @@ async function tryProject(project: ZooProject, chrome: Browser): Promise<void> {
   deepEqual(told(after), told(before), 'after init, a push does what it did before');
   deepEqual({warnings: after.warnings ?? [], isStatic: told(after).isStatic}, {warnings, isStatic: row.static});
 
-  const {url, bundleId} = await mycli<Pushed>('push', '--wait', '--runtime-backend', 'legacy');
+  const {url, bundleId} = await mycli<Pushed>('push', ...pushed, '--wait', '--runtime-backend', 'legacy');
   const files = after.files.map(({path}) => path);
   const site = {url, build: after.buildDirectory, project};
   deepEqual(await crawl(site, files, secret), [], 'what a crawl of every file found');
   deepEqual(await look(chrome, site), [], 'what Chromium found');
-  const second = await mycli<Pushed>('push', '--wait', '--runtime-backend', 'api', '-t', 'api');
+  const second = await mycli<Pushed>('push', ...pushed, '--wait', '--runtime-backend', 'api', '-t', 'api');
   deepEqual(await look(chrome, {...site, url: second.url}), [], 'what Chromium found after a push to the API');
 
   await mycli('bundle:download', bundleId, '--runtime-backend', 'legacy', '-o', join(home, 'bundle.tar'));
   await shell(`mkdir ../unpacked && tar -xf ../bundle.tar -C ../unpacked --strip-components 2`, join(home, 'app'));
   await run('diff', ['-r', '-q', after.buildDirectory, join(home, 'unpacked')]);
 
-  const installed = await versionOf(row.packages, cwd);
+  const installed = await versionOf(project.packages ?? row.packages, cwd);
   if (seen !== undefined) deepEqual(installed, seen.version, `the version of ${row.name}`);
   else await record(project, installed, date);
   if (kept === undefined) await rm(home, {recursive: true, force: true});
@@ -241,15 +253,30 @@ async function versionOf(packages: readonly string[], cwd: string): Promise<stri
   throw new Error(`None of ${packages.join(', ')} is installed.`);
 }
 
-type Seen = Record<string, {framework: string; variant?: string | undefined; version: string; date: string}>;
+type Seen = Record<
+  string,
+  {
+    framework?: string | undefined;
+    name?: string | undefined;
+    variant?: string | undefined;
+    does?: string | undefined;
+    added?: string | undefined;
+    version: string;
+    date: string;
+  }
+>;
 
 async function readSeen(): Promise<Seen> {
   return JSON.parse(await readFile(seenFile, 'utf8')) as Seen;
 }
 
-async function record({id, framework, variant}: ZooProject, version: string, date: string): Promise<void> {
+async function record(
+  {id, framework, name, variant, does, added}: ZooProject,
+  version: string,
+  date: string,
+): Promise<void> {
   const seen = await readSeen();
-  seen[id] = {framework, variant, version, date};
+  seen[id] = {framework, name, variant, does, added, version, date};
   const sorted = Object.fromEntries(Object.entries(seen).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   await writeFile(seenFile, `${JSON.stringify(sorted, undefined, 2)}\n`);
 }
