@@ -32,11 +32,30 @@ async function ask(method, path, json) {
   throw new Error(`GitHub answered ${response.status} to ${method} ${path}.${hint}`);
 }
 
+const defaultAuthor = 'github-actions[bot]';
+
+/** Whom the token belongs to: the default one, or that of a person or of another app. */
+async function findAuthor() {
+  const query = JSON.stringify({query: 'query { viewer { login } }'});
+  const headers = {authorization: `Bearer ${env.TOKEN}`};
+  const answer = await fetch(env.GITHUB_GRAPHQL_URL, {method: 'POST', headers, body: query})
+    .then((response) => response.json())
+    .catch(() => undefined);
+  return answer?.data?.viewer?.login ?? defaultAuthor;
+}
+
+/** Anyone can begin a comment with the marker. That of somebody else stays as it is. */
 async function findOwn() {
+  let author;
   for (let page = 1; ; page += 1) {
     const rows = await ask('GET', `${comments}?per_page=${pageSize}&page=${page}`);
-    const own = rows.find(({body}) => body?.startsWith(marker));
-    if (own !== undefined || rows.length < pageSize) return own;
+    for (const row of rows.filter(({body}) => body?.startsWith(marker))) {
+      const {login} = row.user ?? {};
+      if (login === defaultAuthor) return row;
+      author ??= await findAuthor();
+      if (login === author || login === `${author}[bot]`) return row;
+    }
+    if (rows.length < pageSize) return undefined;
   }
 }
 

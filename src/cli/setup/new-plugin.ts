@@ -1,9 +1,10 @@
-import {mkdir, readdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
+import {lstat, mkdir, readdir, readFile, realpath, rm} from 'node:fs/promises';
 import {dirname, join, relative, sep} from 'node:path';
 import {backendNamePattern} from '../../backends/backend-shape.js';
 import {reservedNames} from '../../backends/registry.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {outputError} from '../../errors/system-failure.js';
+import {replaceTextFile} from '../../files/write-files.js';
 
 export interface NewPlugin {
   readonly name: string;
@@ -69,8 +70,17 @@ async function writeTemplates(
       .replace(/^_/, '');
     let text = await readFile(source, 'utf8');
     for (const [found, replacement] of replacements) text = text.replaceAll(found, () => replacement);
-    await mkdir(dirname(join(directory, file)), {recursive: true});
-    await writeFile(join(directory, file), text);
+    const path = join(directory, file);
+    // With --force, the folder may be somebody else's checkout, with links that lead elsewhere.
+    for (let above = dirname(file); above !== '.'; above = dirname(above)) {
+      const stats = await lstat(join(directory, above)).catch(() => undefined);
+      if (stats?.isSymbolicLink() === true)
+        throw createError('ERR_OUTPUT', `${path} cannot be written: ${join(directory, above)} is a link.`, {
+          suggestions: ['Remove the link, or pass --dir DIR to write to another folder.'],
+        });
+    }
+    await mkdir(dirname(path), {recursive: true});
+    await replaceTextFile(path, text);
     written.push(file.split(sep).join('/'));
   }
   return written.sort();

@@ -326,20 +326,29 @@ describe('action.yml', () => {
   }
 
   /** The comments of a pull request, as the API of GitHub serves them. Its token is `canary-token`. */
-  async function startGitHub(comments: {id: number; body: string}[] = []) {
+  async function startGitHub(
+    comments: {id: number; body: string; user: {login: string}}[] = [],
+    author = 'github-actions[bot]',
+  ) {
     const server = await startRecordingServer(({method, path, headers, body}) => {
       if (headers.authorization !== 'Bearer canary-token') return {status: 403, body: {}};
+      if (path === '/graphql') return {status: 200, body: {data: {viewer: {login: author}}}};
       const page = Number(/&page=(\d+)$/.exec(path)?.[1]);
       if (method === 'GET') return {status: 200, body: comments.slice(100 * (page - 1), 100 * page)};
       const {body: text} = JSON.parse(body.toString()) as {body: string};
-      if (method === 'POST') comments.push({id: comments.length + 1, body: text});
+      if (method === 'POST') comments.push({id: comments.length + 1, body: text, user: {login: author}});
       else Object.assign(comments.find(({id}) => path.endsWith(`/issues/comments/${id}`)) ?? {}, {body: text});
       return {status: 200, body: {}};
     });
     const event = join(root, 'event.json');
     await writeFile(event, JSON.stringify({pull_request: {number: 7, head: {sha: '1a2b3c'}}}));
     const env = {
-      ...{GITHUB_API_URL: server.origin, GITHUB_EVENT_PATH: event, GITHUB_REPOSITORY: 'acme/shop'},
+      ...{
+        GITHUB_API_URL: server.origin,
+        GITHUB_GRAPHQL_URL: `${server.origin}/graphql`,
+        GITHUB_EVENT_PATH: event,
+        GITHUB_REPOSITORY: 'acme/shop',
+      },
       ...{GITHUB_SERVER_URL: 'https://github.example', GITHUB_RUN_ID: '99'},
     };
     const comment = (more: Readonly<Record<string, string>> = {}) =>
@@ -361,6 +370,12 @@ describe('action.yml', () => {
     expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('MYCLI_TRUSTED_ORIGINS does not list')]);
     const listed = {...api, MYCLI_RUNTIME_ORIGIN: '', MYCLI_TRUSTED_ORIGINS: origin};
     expect(await runAction(listed)).toMatchObject({code: 0, stderr: expect.not.stringContaining(warning) as string});
+    const blank = await runAction({
+      ...listed,
+      MYCLI_RUNTIME_ORIGIN: 'https://trusted.example',
+      MYCLI_TRUSTED_ORIGINS: ' \n',
+    });
+    expect([blank.code, blank.stderr]).toEqual([3, expect.stringContaining('MYCLI_TRUSTED_ORIGINS does not list')]);
     const open = {...listed, MYCLI_TRUSTED_ORIGINS: ''};
     expect(await runAction(open)).toMatchObject({code: 0, stderr: expect.stringContaining(warning) as string});
   });
@@ -421,7 +436,7 @@ describe('action.yml', () => {
   });
 
   test('shows the preview in one comment of the pull request, which is renewed', async () => {
-    const others = Array.from({length: 120}, (_, at) => ({id: at + 1, body: 'Nice!'}));
+    const others = Array.from({length: 120}, (_, at) => ({id: at + 1, body: 'Nice!', user: {login: 'ann'}}));
     await using github = await startGitHub(others);
     await github.comment({INPUT_PREVIEW: 'down'});
     expect(github.comments).toHaveLength(120);
@@ -441,6 +456,21 @@ describe('action.yml', () => {
       expect(github.comments[120]?.body).toContain(`**Preview**: ${said}. [Log]`);
     }
   });
+
+  test.each(['github-actions[bot]', 'ann', 'previews[bot]'])(
+    'leaves the comments of others that begin like its own, and renews that of %s',
+    async (author) => {
+      const body = '<!-- mycli-preview  -->\nMine';
+      const others = ['mallory', 'previews', 'github-actions', 'other[bot]'].map((login, at) => ({
+        ...{id: at + 1, body, user: {login}},
+      }));
+      await using github = await startGitHub(others, author);
+      for (const URL of ['https://shop.example/a/', 'https://shop.example/b/']) await github.comment({URL});
+      expect(github.comments).toHaveLength(5);
+      expect(github.comments.slice(0, 4).map((comment) => comment.body)).toEqual([body, body, body, body]);
+      expect(github.comments[4]?.body).toContain('https://shop.example/b/');
+    },
+  );
 
   test('only warns of a comment that GitHub refuses, and writes none without a pull request', async () => {
     await using github = await startGitHub();

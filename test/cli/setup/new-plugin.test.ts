@@ -1,4 +1,4 @@
-import {mkdir, readdir, readFile, realpath, symlink, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, realpath, rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {pluginPackage, writePlugin, type NewPlugin} from '../../../src/cli/setup/new-plugin.js';
@@ -82,6 +82,26 @@ describe('a plugin', () => {
     await write({force: true});
     expect(await readFile(join(directory, 'notes.txt'), 'utf8')).toBe('mine');
     expect(await readFile(join(directory, 'README.md'), 'utf8')).toContain('# mycli-plugin-my-service');
+  });
+
+  test('with force writes through no link, neither to a file nor to a folder', async () => {
+    const outside = join(folder, 'outside');
+    await mkdir(outside);
+    await mkdir(directory, {recursive: true});
+    await writeFile(join(outside, 'secret'), 'theirs');
+    for (const [target, name] of [
+      ['secret', 'README.md'],
+      ['.', 'test'],
+      ['.', '.github'],
+      ['missing', 'package.json'],
+    ] as const) {
+      await rm(join(directory, name), {recursive: true, force: true});
+      await symlink(join(outside, target), join(directory, name));
+      await expect(write({force: true})).rejects.toMatchObject({code: 'ERR_OUTPUT'});
+      await rm(join(directory, name));
+    }
+    expect(await filesIn(outside)).toEqual(['secret']);
+    expect(await readFile(join(outside, 'secret'), 'utf8')).toBe('theirs');
   });
 
   test('leaves no folders if it cannot be written', async () => {
