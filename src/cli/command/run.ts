@@ -179,7 +179,7 @@ export function ownSignals(
 }
 
 /**
- * Shows the cursor before Ctrl-Z stops or Ctrl-\\ ends the process. `stream` tells `stop`, which ends a question, and
+ * Shows the cursor before Ctrl-Z stops or Ctrl-\ ends the process. `stream` tells `stop`, which ends a question, and
  * `continue`, when lists and questions are drawn again.
  */
 function yieldTerminal(host: NodeJS.Process, output: Output): void {
