@@ -96,13 +96,16 @@ describe('a push', () => {
     ]);
   });
 
-  test.each([true, false])('that is vetoed sends nothing, and falls back to nothing (v2: %s)', async (v2) => {
+  test.each([
+    [true, ['history']],
+    [false, []],
+  ])('that is vetoed changes nothing, and falls back to nothing (v2: %s)', async (v2, asked) => {
     const service = await startService();
-    const {host, asked} = observed(service, {vetoes: true});
+    const {host, asked: writes} = observed(service, {vetoes: true});
     await expect(pushRuntimeBundle({...service.connection, ...staging, v2}, host)).rejects.toBe(veto);
     await expect(pushRuntimeBundle({...service.connection, preference: 'auto'}, host)).rejects.toBe(veto);
-    expect(asked.map(({backend}) => backend)).toEqual(['legacy', 'api']);
-    expect(service.runtime.requests).toEqual([]);
+    expect(writes.map(({backend}) => backend)).toEqual(['legacy', 'api']);
+    expect(service.runtime.requests.map(({route}) => route)).toEqual(asked);
   });
 
   test('of an unchanged bundle asks about its deployment only', async () => {
