@@ -179,8 +179,9 @@ test('completion: what a configuration prints is no word', async () => {
     'mycli.config.mjs':
       'console.log("evil");\nprocess.stdout.write("worse\\n");\nexport default {targetSlug: "staging"};\n',
   });
-  const {stdout} = await runCli(binary, ['completion:words', '--', 'push', '--target', ''], {cwd});
-  expect(stdout).toBe('staging\n');
+  const words = async () => (await runCli(binary, ['completion:words', '--', 'push', '--target', ''], {cwd})).stdout;
+  // A configuration that a busy machine takes long to load is given up.
+  await expect.poll(words).toBe('staging\n');
 });
 
 test.each([

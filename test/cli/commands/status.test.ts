@@ -3,6 +3,7 @@ import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {shellLine} from '../../../src/text/suggest.js';
 import type {LocalRuntime} from '../../../src/testing.js';
 import {sendRaw} from '../../local-runtime/client.js';
 import {binary} from '../spawn-cli.js';
@@ -86,7 +87,7 @@ describe('where it runs', () => {
       await chmod(opener, 0o755);
       const env = {...bench.env, TERM: 'xterm', DISPLAY: ':7', PATH: `${root}/bin:${String(process.env['PATH'])}`};
       const onTerminal = async (...args: readonly string[]) => {
-        const run = [process.execPath, binary, 'open', ...staging, ...args].join(' ');
+        const run = shellLine(process.execPath, binary, 'open', ...staging, ...args);
         const command = `stty cols 80 rows 24; exec ${run}`;
         const child = spawn('script', ['-qefc', command, '/dev/null'], {cwd: bench.project, env});
         let sent = '';
