@@ -1,4 +1,5 @@
 import {createError} from '../../errors/index.js';
+import {exists} from '../../files/read-file.js';
 import {defaultListLimit} from '../../settings/schemas.js';
 import {
   definitions,
@@ -93,8 +94,21 @@ export const globalFlags = {
   quiet: Flags.boolean({helpGroup: 'GLOBAL', summary: 'Show only results, warnings and errors.'}),
 };
 
+/**
+ * Refuses what a shell makes of a pattern without quotes: the files and folders in the root of this machine.
+ * @throws RuntimeCliError `ERR_USAGE`.
+ */
+export async function refuseExpanded(pattern: string): Promise<string> {
+  const isName = /^\/[^/*]+$/.test(pattern) && (await exists(pattern));
+  if (!isName) return pattern;
+  throw createError('ERR_USAGE', `${pattern} is on this machine: the shell has put it in the place of a pattern.`, {
+    suggestions: [`Quote the pattern: '/*'. To clear the path ${pattern} of the site, pass '${pattern}*'.`],
+  });
+}
+
 export const invalidateFlag = {
   invalidate: Flags.string({
+    parse: refuseExpanded,
     multiple: true,
     multipleNonGreedy: true,
     helpValue: 'PATTERN',

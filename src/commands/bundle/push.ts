@@ -21,7 +21,6 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   };
   static override readonly flags = {
     ...flagsOf('connection', 'bundle', 'push', 'wait', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
-    // As --target '' does.
     'no-target': Flags.boolean({
       hidden: true,
       default: false,

@@ -1,5 +1,5 @@
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
-import {dryRunFlag, flagsOf} from '../../cli/command/flags.js';
+import {dryRunFlag, flagsOf, refuseExpanded} from '../../cli/command/flags.js';
 import {guardOptions} from '../../cli/command/operation-options.js';
 import type {TargetInvalidateDocument} from '../../cli/output/documents.js';
 
@@ -13,7 +13,11 @@ export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidat
     `<%= config.bin %> <%= command.id %> '/images/*' '/' --project my-shop --target staging`,
   ];
   static override readonly args = {
-    pattern: Args.string({multiple: true, description: 'Paths that begin with /, such as /images/*; default: /*.'}),
+    pattern: Args.string({
+      parse: refuseExpanded,
+      multiple: true,
+      description: 'Paths that begin with /, such as /images/*; default: /*.',
+    }),
   };
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...dryRunFlag};
 

@@ -88,18 +88,40 @@ describe('bundle:push', () => {
     expect(stderr).not.toContain('\u001B');
   });
 
-  test.each([['--no-target'], ['--target', '']])(
-    'only uploads with %s %s although there is a target',
-    async (...flags) => {
-      await startRuntime();
-      const {code, stdout} = await mycli(['bundle:push', '--json', ...flags], {MYCLI_TARGET: 'staging'});
-      expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject({bundleId: 1, deployed: false});
-      expect(runtime.requests.filter(({path}) => path.includes('deploy'))).not.toContainEqual(
-        expect.objectContaining({method: 'POST', path: expect.stringMatching(/\/deployments$|\/deploy\/$/) as string}),
-      );
-    },
-  );
+  test('only uploads with --no-target although there is a target', async () => {
+    await startRuntime();
+    const {code, stdout} = await mycli(['bundle:push', '--json', '--no-target'], {MYCLI_TARGET: 'staging'});
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({bundleId: 1, deployed: false});
+    expect(runtime.requests.filter(({path}) => path.includes('deploy'))).not.toContainEqual(
+      expect.objectContaining({method: 'POST', path: expect.stringMatching(/\/deployments$|\/deploy\/$/) as string}),
+    );
+  });
+
+  test('sends nothing with a target that is empty, as a variable of a script that is not set', async () => {
+    await startRuntime();
+    for (const flag of [['-t', ''], ['--target=']]) {
+      const {code, stderr} = await mycli(['bundle:push', ...flag], {MYCLI_TARGET: 'staging'});
+      expect({code, stderr}).toMatchObject({code: 2, stderr: expect.stringContaining('pass --no-target') as string});
+    }
+    expect(runtime.requests).toEqual([]);
+  });
+
+  test('and target:invalidate send nothing when a shell has expanded a pattern', async () => {
+    await startRuntime();
+    const expanded = (await readdir('/')).filter((name) => /^[a-z]+$/.test(name)).map((name) => `/${name}`);
+    for (const args of [
+      ['target:invalidate', ...expanded],
+      ['bundle:push', '--invalidate', String(expanded[0])],
+    ]) {
+      const {code, stderr} = await mycli([...args, '-t', 'staging']);
+      expect({code, stderr}).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("Quote the pattern: '/*'") as string,
+      });
+    }
+    expect(runtime.requests).toEqual([]);
+  });
 
   test('a dry run advises about a given pattern that matches no file, in its warnings and to people', async () => {
     await startRuntime();

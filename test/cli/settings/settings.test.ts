@@ -77,15 +77,20 @@ describe('precedence', () => {
   });
 });
 
-test.each([{'no-target': false, target: ''}, {'no-target': true}])(
-  'there is no target with %j, whatever the other sources say',
-  (flags) => {
-    const given = {flags, env: {MYCLI_TARGET: 'live'}, config: {targetSlug: 'live', wait: false}};
-    expect(resolved(given).targetSlug).toBeUndefined();
-    const targets = new Map([['live', {guardConfirm: true}]]);
-    expect(resolved({...given, targets}).guardConfirm?.value).not.toBe(true);
-  },
-);
+test('there is no target with --no-target, whatever the other sources say', () => {
+  const given = {flags: {'no-target': true}, env: {MYCLI_TARGET: 'live'}, config: {targetSlug: 'live', wait: false}};
+  expect(resolved(given).targetSlug).toBeUndefined();
+  const targets = new Map([['live', {guardConfirm: true}]]);
+  expect(resolved({...given, targets}).guardConfirm?.value).not.toBe(true);
+});
+
+test('an empty --target is an error that names --no-target', () => {
+  const given = {flags: {'no-target': false, target: ''}, env: {MYCLI_TARGET: 'live'}};
+  expect(failure(() => resolved(given))).toMatchObject({
+    code: 'ERR_USAGE',
+    suggestions: ['To push without deploying, pass --no-target.'],
+  });
+});
 
 describe('settings of a target', () => {
   const config: ConfigSettings = {guardBranch: ['main'], guardCiOnly: true};
