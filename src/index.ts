@@ -46,6 +46,7 @@ export type {
   DeletePreviewOptions,
   DeployedPreview,
   DeployPreviewOptions,
+  DoomedPreview,
   PreviewItem,
   PrunePreviewsOptions,
 } from './operations/target/previews.js';
