@@ -6,6 +6,7 @@ import {brotliCompressSync, deflateSync, gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
 import {authorize, createRequestBodies, readJson, type HttpClient} from '../../src/http/index.js';
 import {quick, reasonOf, rejection, testClient, testSource, zeroSource} from './test-client.js';
+import {selfSigned} from './self-signed.js';
 import {sendJson, startRecordingServer, startServer, startTcpServer, startTlsServer} from './with-server.js';
 
 const bodies = createRequestBodies();
@@ -309,6 +310,21 @@ describe('servers that stall', () => {
     const {http} = await testClient({timeouts: {idleMs}});
     expect(await http.post(server.origin, bodies.file(zeroSource(size))).json()).toEqual({received: size});
   });
+});
+
+test('an answer that trickles in over TLS makes progress', async () => {
+  const server = await startTlsServer((_, response) => {
+    response.writeHead(200, {'content-length': '8'});
+    let left = 8;
+    const timer = setInterval(() => {
+      response.write('1');
+      left -= 1;
+      if (left === 0) clearInterval(timer);
+    }, 150);
+  });
+  const {http} = await testClient({timeouts: {idleMs: 1000}});
+  const answer = http.get(server.origin, {https: {certificateAuthority: selfSigned.cert}} as object);
+  expect((await answer).body).toBe('11111111');
 });
 
 describe('an archive whose server sends the frame of an answer, and nothing in it', () => {

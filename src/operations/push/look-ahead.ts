@@ -2,9 +2,11 @@ import type {NotedAhead} from '../../backends/built-in.js';
 import {callInContext} from '../../backends/call.js';
 import {backendMembers} from '../../backends/members.js';
 import {failsAnyway} from '../../backends/answers.js';
+import type {DeploymentItem} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
+import type {Release} from '../deploy/release.js';
 import {targetBusy} from '../deploy/start-deployment.js';
 import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -36,7 +38,8 @@ export async function planAhead(route: PushRoute): Promise<PushPlan> {
 async function lookAhead(route: PushRoute, open: OpenBackend): Promise<NotedAhead | undefined> {
   const {backend, secrets} = open;
   const {format, options, fallback, release} = route;
-  const {targetSlug} = options;
+  // An unchanged bundle, which others may deploy meanwhile, needs a later look.
+  const targetSlug = options.ifChanged ? undefined : options.targetSlug;
   // With a fallback, a refusal of the upload decides.
   if (backend.ahead === undefined || fallback !== undefined) return undefined;
   const ask = backend.ahead.bind(backend, {format, targetSlug});
@@ -44,7 +47,7 @@ async function lookAhead(route: PushRoute, open: OpenBackend): Promise<NotedAhea
     open,
     callInContext(backend, backendMembers.upload, await open.context(), ask, secrets),
   );
-  if (release && noted?.underWay && !release.waitForSlot) throw targetBusy(targetSlug ?? '', noted.underWay);
+  refuseBusy(release, noted?.underWay);
   return noted;
 }
 
@@ -59,8 +62,13 @@ async function lookBeforeLarge({content, options, fallback, release}: PushPlan, 
     return;
   }
   const [newest] = (await unlessOther(open, readHistory(open, release.targetSlug, 2))) ?? [];
-  if (newest !== undefined && isUnderWay(newest.status) && !release.waitForSlot)
-    throw targetBusy(release.targetSlug, newest);
+  refuseBusy(release, newest);
+}
+
+/** @throws RuntimeCliError `ERR_TARGET_BUSY` if the newest deployment is under way, unless the push waits for its end */
+function refuseBusy(release: Release | undefined, newest: DeploymentItem | undefined): void {
+  if (release === undefined || release.waitForSlot || newest === undefined || !isUnderWay(newest.status)) return;
+  throw targetBusy(release.targetSlug, newest);
 }
 
 /** Resolves to undefined after a failure that says nothing of the upload. */

@@ -87,6 +87,13 @@ describe('a target that is busy', () => {
   });
 });
 
+test('an unchanged bundle that is deployed is looked ahead for by nothing', async () => {
+  const service = await startService();
+  const pushRecords = {read: () => Promise.resolve(undefined), write: () => Promise.resolve()};
+  await push(service, {v2: true, ...waiting, ifChanged: true, pushRecords});
+  expect(routes(service)[0]).toBe('upload');
+});
+
 test('a large upload that nothing is against costs one request more', async () => {
   const service = await startService();
   await push(service);
