@@ -277,7 +277,7 @@ function missingError(what: string, files: readonly BundleFile[], hints: readonl
       ...(files.some(({path}) => /\.d\.[cm]?ts$/.test(path)) && !looksStatic
         ? ['It looks like the build of a library. Push the application that uses it.']
         : []),
-      ...(pages.length === 0 || looksStatic
+      ...(pages.length === 0 || looksStatic || hints.length > 0
         ? []
         : [`Its pages are below it, in ${listPaths(pages, listed)}. To push a site, pass its folder.`]),
       ...(looksStatic ? ['For a static site, pass --static or set static: true in mycli.config.'] : []),

@@ -392,7 +392,7 @@ const unknownProjects: readonly ZooProject[] = [
     packages: ['ember-source'],
     create: 'npx ember-cli@latest new zoo-ember --directory app --lang en --skip-npm --skip-git',
     framework: 'vite',
-    text: 'Welcome to Ember',
+    text: 'Congratulations, you made it!',
     missing: 200,
   },
   {
