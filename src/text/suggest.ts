@@ -53,12 +53,18 @@ export function variableCommands(variables: readonly (readonly [name: string, va
   return [...inPowerShell, '', 'With cmd instead:', '', ...variables.map((pair) => shellLine('set', pair.join('=')))];
 }
 
-/** The candidate that `name` was probably meant to be, if any is close. */
-export function nearest(name: string, candidates: readonly string[]): string | undefined {
+/**
+ * The candidate that `name` was probably meant to be, if any is close.
+ * @param limit how many letters may be wrong
+ */
+export function nearest(
+  name: string,
+  candidates: readonly string[],
+  limit = Math.max(2, Math.floor(name.length / 3)),
+): string | undefined {
   const begun =
     name.length >= 3 && candidates.find((candidate) => candidate.toLowerCase().startsWith(name.toLowerCase()));
   if (begun) return begun;
-  const limit = Math.max(2, Math.floor(name.length / 3));
   return (
     candidates
       // The difference in length is the minimum number of edits, which rules out most candidates.

@@ -11,7 +11,7 @@ import {givenValue, markValues, rejectSwitchValues, unmarkValues} from './comman
 import {isRuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
-import type {SettingsUse} from '../settings/load-settings.js';
+import {misspeltVariables, type SettingsUse} from '../settings/load-settings.js';
 import type {BackendReach} from '../settings/reach-backends.js';
 import type {AllowedWrite} from '../settings/write-hooks.js';
 
@@ -84,6 +84,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     this.args = args as CommandArgs<T>;
     this.words = argv.map(String);
     const context = new CommandContext(session, flags, this.config);
+    for (const line of misspeltVariables(session.env)) session.output.warn(line);
     const short = this.config.commands.flatMap(({id, aliases}) => {
       const alias = aliases.find((name) => !name.includes(':'));
       return alias === undefined ? [] : [[id, alias] as const];

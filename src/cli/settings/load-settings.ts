@@ -4,6 +4,7 @@ import {buffer as streamBuffer} from 'node:stream/consumers';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
+import {nearest} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {Environment} from '../../http/types.js';
@@ -192,6 +193,23 @@ export function spacedVariables(settings: Settings, env: Environment): readonly 
   return names
     .filter((name) => env[name] !== env[name]?.trim())
     .map((name) => `Ignored the spaces or line breaks around the value of ${name}.`);
+}
+
+/** Variables that are no settings: those of the environment, and what `--output-env` writes. */
+const otherVariables = [
+  ...['SAFETY', 'TRUSTED_ORIGINS', 'SKIP_PLUGINS', 'CHECK_PASSWORD'],
+  ...['TARGET_SLUG', 'BUNDLE_ID', 'DEPLOYMENT_ID', 'BACKEND', 'URL', 'SHA256'],
+];
+
+/** What to say of variables that are probably misspelt: without it, `MYCLI_SAFTY` would restrict nothing. */
+export function misspeltVariables(env: Environment): readonly string[] {
+  const prefix = 'MYCLI_';
+  const known = [...settingKeys.map((key) => variableOf(key)?.slice(prefix.length) ?? ''), ...otherVariables];
+  return Object.keys(env).flatMap((name) => {
+    const own = name.slice(prefix.length);
+    const meant = name.startsWith(prefix) && !known.includes(own) ? nearest(own, known, 2) : undefined;
+    return meant === undefined ? [] : [`Unknown variable: ${name}. Did you mean ${prefix}${meant}?`];
+  });
 }
 
 /** What to say of addresses without a scheme. An invalid one is reported when connecting. */

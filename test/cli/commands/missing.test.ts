@@ -19,6 +19,19 @@ async function errorOf(args: readonly string[], env: Readonly<Record<string, str
   return error;
 }
 
+test.each([['config:show'], ['bundle:list', '-p', 'shop'], ['completion', 'bash'], ['backend:list']])(
+  'a variable that is misspelt is told with the one that was meant: %s',
+  async (...args) => {
+    const env = {MYCLI_SAFTY: 'read-only', MYCLI_TARGT: 'live', MYCLI_ACME_TOKEN: 'x', MYCLI_BUNDLE_ID: '3'};
+    const {stderr} = await mycli(args, env);
+    const told = stderr.split('\n').filter((line) => line.includes('Unknown variable'));
+    expect(told).toEqual([
+      'Warning: Unknown variable: MYCLI_SAFTY. Did you mean MYCLI_SAFETY?',
+      'Warning: Unknown variable: MYCLI_TARGT. Did you mean MYCLI_TARGET?',
+    ]);
+  },
+);
+
 describe('what a command needs and does not have', () => {
   test('is told all at once, each with the ways to give it', async () => {
     const {code, stdout, stderr} = await mycli(['bundle:push']);
