@@ -14,6 +14,8 @@ interface SocketOptions {
   /** Values to mask in errors. */
   readonly secrets: readonly string[];
   readonly connectTimeoutMs: number;
+  /** How long nothing may come, not even the answer to a ping. @default 30000 */
+  readonly silentMs?: number | undefined;
 }
 
 const maxMessageBytes = 8 * 1024 * 1024;
@@ -27,7 +29,7 @@ const keepAliveMs = 5 * 60_000;
  */
 export async function* readSocket(
   url: URL,
-  {env, userAgent, signal, secrets, connectTimeoutMs}: SocketOptions,
+  {env, userAgent, signal, secrets, connectTimeoutMs, silentMs = 30_000}: SocketOptions,
 ): AsyncGenerator<string, void, undefined> {
   signal.throwIfAborted();
   const {createWebSocketStream, WebSocket} = await import('ws');
@@ -58,6 +60,16 @@ export async function* readSocket(
   const timer = setInterval(() => {
     if (socket.readyState === WebSocket.OPEN) socket.send('');
   }, keepAliveMs);
+  // A network can end without closing its connections.
+  let heardAt = performance.now();
+  const hear = () => void (heardAt = performance.now());
+  socket.on('open', hear).on('pong', hear).on('message', hear);
+  const pinging = setInterval(() => {
+    // Where nobody reads, nothing can be heard.
+    if (socket.isPaused) hear();
+    if (performance.now() - heardAt > silentMs) messages.destroy((tooLate = late('no answer', silentMs, undefined)));
+    else if (socket.readyState === WebSocket.OPEN) socket.ping();
+  }, silentMs / 3);
   try {
     attempt.started = true;
     for await (const message of messages) yield String(message);
@@ -66,6 +78,7 @@ export async function* readSocket(
   } finally {
     clearTimeout(connecting);
     clearInterval(timer);
+    clearInterval(pinging);
     socket.terminate();
   }
 }

@@ -101,6 +101,20 @@ test('a server that does not answer the handshake is waited for as long as --con
   });
 });
 
+test('one whose server answers no ping has ended without a word', async () => {
+  const server = http.createServer();
+  new WebSocketServer({server, autoPong: false}).on('connection', (socket) => socket.send('hello'));
+  const {port} = await startOn(server, 'http');
+  const options = {env: {}, userAgent: 'test', secrets: [], connectTimeoutMs: 5000, silentMs: 100};
+  const {signal} = new AbortController();
+  const messages = readSocket(new URL(`ws://127.0.0.1:${port}/`), {...options, signal});
+  expect(await messages.next()).toEqual({done: false, value: 'hello'});
+  await expect(messages.next()).rejects.toMatchObject({
+    code: 'ERR_TIMEOUT',
+    message: expect.stringContaining('no answer for 0.1 s') as string,
+  });
+});
+
 test('an abort ends it with its reason', async () => {
   const server = http.createServer();
   const controller = new AbortController();

@@ -1,4 +1,6 @@
+import {once} from 'node:events';
 import {expect, onTestFinished, test} from 'vitest';
+import {WebSocket} from 'ws';
 import type {LocalRuntimeOptions} from '../../src/testing.js';
 import {v2Archive} from './archives.js';
 import {sendRaw} from './client.js';
@@ -356,3 +358,38 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+test('a client that does not read its logs gets the newest lines, and how many were dropped before them', async () => {
+  const count = 30_000;
+  const flood = `
+    import {createServer} from 'node:http';
+    createServer((request, response) => {
+      for (let line = 1; line <= ${count}; line += 1) console.log(line + ' ' + 'x'.repeat(1000));
+      response.end('done');
+    }).listen(process.env.PORT);
+  `;
+  const {runtime, ask, output} = await startApps({'ssr.mjs': flood, 'static/app.js': ''}, {auth: false});
+  const socket = new WebSocket(`${runtime.origin.replace('http', 'ws')}/?project=shop&environment=production`);
+  onTestFinished(() => socket.terminate());
+  await once(socket, 'open');
+  socket.pause();
+  await ask('flood');
+  await expect.poll(() => output.length).toBe(count);
+  const numbers: number[] = [];
+  let dropped = 0;
+  const complete = new Promise<void>((resolve) => {
+    socket.on('message', (data: Buffer) => {
+      for (const {message} of JSON.parse(data.toString()) as {message: string}[]) {
+        const [, , , text = ''] = message.split('\t');
+        dropped += Number(/^(\d+) lines were dropped/.exec(text)?.[1] ?? 0);
+        if (/^\d+ x/.test(text)) numbers.push(Number.parseInt(text, 10));
+        if (numbers.at(-1) === count) resolve();
+      }
+    });
+  });
+  socket.resume();
+  await complete;
+  expect(dropped).toBeGreaterThan(0);
+  expect(numbers.length + dropped).toBe(count);
+  expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+});

@@ -3,13 +3,15 @@ import {STATUS_CODES, type IncomingMessage, type Server} from 'node:http';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
-import {WebSocketServer} from 'ws';
+import {WebSocketServer, type WebSocket} from 'ws';
 import {admitsToLogs, checkHost, checkOrigin} from '../access.js';
 import {HttpFailure} from '../answer.js';
 import {recordRequest, type RuntimeContext} from '../context.js';
 import type {FaultRule} from '../faults.js';
 
 const maxMessageBytes = 64 * 1024;
+/** How many characters of lines wait for a client. */
+const mostWaiting = 1024 * 1024;
 
 /** Serves the logs of apps as a WebSocket, at `/`. Returns a function that ends its connections. */
 export function serveLogs(server: Server, context: RuntimeContext): () => void {
@@ -26,11 +28,7 @@ export function serveLogs(server: Server, context: RuntimeContext): () => void {
           opened.terminate();
           return;
         }
-        const stop = context.logs.follow(siteOf(query), (message) => {
-          // Published clients read the time here.
-          opened.send(JSON.stringify([{timestamp: context.now().getTime(), message}]));
-        });
-        opened.once('close', stop);
+        opened.once('close', context.logs.follow(siteOf(query), sender(opened, context)));
       });
     };
     serve().catch((error: unknown) => {
@@ -42,6 +40,30 @@ export function serveLogs(server: Server, context: RuntimeContext): () => void {
   });
   return () => {
     for (const opened of sockets.clients) opened.terminate();
+  };
+}
+
+/** Sends lines as fast as a client reads them. Of what waits for it, the oldest are dropped, and it is told. */
+function sender(opened: WebSocket, {now}: RuntimeContext): (line: string) => void {
+  let waiting: string[] = [];
+  let [characters, dropped, isSending] = [0, 0, false];
+  const send = (): void => {
+    if (isSending || waiting.length === 0) return;
+    const lost =
+      dropped === 0 ? [] : [`${now().toISOString()}\t\tWARN\t${dropped} lines were dropped: they were not read.`];
+    // Published clients read the time here.
+    const entries = [...lost, ...waiting].map((message) => ({timestamp: now().getTime(), message}));
+    [waiting, characters, dropped, isSending] = [[], 0, 0, true];
+    opened.send(JSON.stringify(entries), () => {
+      isSending = false;
+      send();
+    });
+  };
+  return (line) => {
+    waiting.push(line);
+    characters += line.length;
+    for (; characters > mostWaiting && waiting.length > 1; dropped += 1) characters -= waiting.shift()?.length ?? 0;
+    send();
   };
 }
 
