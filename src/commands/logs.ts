@@ -32,20 +32,19 @@ export default class Logs extends BaseCommand<typeof Logs> {
     const places = describeSettings(settings, ['logsOrigin'], cwd);
     const {openLogs} = await import('../pipelines/targets.js');
     const time = () => new Date().toISOString().replace(/\.\d+/, '');
-    let heardAt = time();
-    let isInterrupted = false;
+    const heard = {at: time(), isInterrupted: false};
     const onReconnect = (reason: string) => {
-      isInterrupted = true;
+      heard.isInterrupted = true;
       output.info(`${reason} Connecting again.`);
-      output.info(`What is logged from ${heardAt} until then may be missing.`);
+      output.info(`What is logged from ${heard.at} until then may be missing.`);
     };
     const {entries, clockAheadMs} = await openLogs({...options, onReconnect}, host);
     for (const line of places) output.info(line);
     output.info(`Following the logs of ${options.targetSlug}. Press Ctrl-C to stop.`);
     try {
       for await (const entry of entries) {
-        if (isInterrupted) output.info(`Connected again. Entries from ${heardAt} to ${time()} may be missing.`);
-        [heardAt, isInterrupted] = [time(), false];
+        if (heard.isInterrupted) output.info(`Connected again. Entries from ${heard.at} to ${time()} may be missing.`);
+        Object.assign(heard, {at: time(), isInterrupted: false});
         if (!shows(entry, Date.now() + clockAheadMs())) continue;
         output.documentLine(entry satisfies LogsDocument);
         renderEntry(entry, output);
