@@ -107,7 +107,7 @@ describe('runtime:start', () => {
     expect(ended).toMatchObject({code: 0, stdout: expect.stringMatching(/^v20\./) as string});
   });
 
-  test('serves what is pushed to it, and says how PowerShell and cmd reach it', async () => {
+  test('serves what is pushed to it', async () => {
     const push = ['push', '--project', 'shop', '--target', 'staging', '--wait'];
     const command = [windowsPath(windowsNode), windowsPath(binary), ...push];
     const ended = await mycli(['runtime:start', '--data', 'data', '--', ...command]);
