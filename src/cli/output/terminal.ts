@@ -21,8 +21,12 @@ export function usesColor(stream: MaybeTerminal, env: Environment, isCI: boolean
   return isInteractive(stream, env, isCI);
 }
 
-/** Whether a terminal can show more than ASCII: not the Linux console, nor one whose locale has another encoding. */
+/**
+ * Whether a terminal can show more than ASCII: not the consoles of Linux and Windows, whose fonts lack the symbols, nor
+ * one whose locale has another encoding.
+ */
 export function usesUnicode(env: Environment): boolean {
+  if (env['OS'] === 'Windows_NT' && !env['WT_SESSION'] && !env['TERM_PROGRAM'] && !env['TERM']) return false;
   // The first one set decides, as in the C library.
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
   return env['TERM'] !== 'linux' && (locale === '' || /utf-?8/i.test(locale));

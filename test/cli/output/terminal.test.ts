@@ -51,6 +51,9 @@ describe('usesUnicode', () => {
     [{LANG: 'en_US.UTF-8', LC_ALL: 'POSIX'}, false],
     [{LANG: 'C', LC_CTYPE: 'C.UTF-8', LC_ALL: ''}, true],
     [{LANG: 'en_US.UTF-8', TERM: 'linux'}, false],
+    [{OS: 'Windows_NT'}, false],
+    [{OS: 'Windows_NT', WT_SESSION: '1'}, true],
+    [{OS: 'Windows_NT', TERM_PROGRAM: 'vscode'}, true],
   ])('%j: %s', (env, expected) => {
     expect(usesUnicode(env)).toBe(expected);
   });
