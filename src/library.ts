@@ -32,7 +32,7 @@ import type {
   TargetOptions,
   WaitForDeploymentOptions,
 } from './operations/options.js';
-import {optionSchemas} from './operations/option-schemas.js';
+import {optionSchemas, type OptionSchemas} from './operations/option-schemas.js';
 import type {PruneBundlesOptions, PruneBundlesResult} from './operations/prune-bundles.js';
 import type {
   PushResult,
@@ -68,12 +68,16 @@ import type {Served} from './pipelines/next-steps.js';
 import {rejectProblems, valueProblems} from './settings/definitions.js';
 import {packageVersion} from './version.js';
 
+/** The options of a call that changes something and cannot be tried: it must not pass over `dryRun`. */
+const {dryRun: _, ...changing} = optionSchemas;
+
 /**
  * Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const pushRuntimeBundle = libraryCall<PushRuntimeBundleBackendOptions, PushResult>(
   resultOf(push.pushRuntimeBundle),
+  changing,
 );
 
 /**
@@ -88,7 +92,7 @@ export const previewPush = libraryCall<PushRuntimeBundleBackendOptions, PushPrev
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promise<PushV2Result> {
-  return call(options, (data, host) => push.pushBundleV2(data, auth, host));
+  return call(options, (data, host) => push.pushBundleV2(data, auth, host), changing);
 }
 
 /**
@@ -145,7 +149,10 @@ export function bundleSource(text: string): Promise<BundleSource> {
  * Deploys an uploaded bundle, or the latest one, to a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const deployBundle = libraryCall<DeployBundleOptions, DeployBundleResult>(resultOf(deploy.deployBundle));
+export const deployBundle = libraryCall<DeployBundleOptions, DeployBundleResult>(
+  resultOf(deploy.deployBundle),
+  changing,
+);
 
 /**
  * Waits for a deployment to end.
@@ -178,7 +185,7 @@ export const downloadBundle = libraryCall<DownloadBundleOptions, DownloadBundleR
  * @throws RuntimeCliError the first failure, if any was not deleted. Its `details` list which were `deleted`, which
  * `failed` and which were `notTried`. `signal.reason` when aborted.
  */
-export const deleteBundles = libraryCall<DeleteBundlesOptions, DeleteBundlesResult>(remove.deleteBundles);
+export const deleteBundles = libraryCall<DeleteBundlesOptions, DeleteBundlesResult>(remove.deleteBundles, changing);
 
 /**
  * Deletes bundles that are no longer needed: none that a target runs, is getting or could be rolled back to (as far as
@@ -192,13 +199,19 @@ export const pruneBundles = libraryCall<PruneBundlesOptions, PruneBundlesResult>
  * Deploys the bundle that a target ran before the current one, or the one given by `to`.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const rollbackBundle = libraryCall<RollbackBundleOptions, RollbackBundleResult>(resultOf(deploy.rollbackBundle));
+export const rollbackBundle = libraryCall<RollbackBundleOptions, RollbackBundleResult>(
+  resultOf(deploy.rollbackBundle),
+  changing,
+);
 
 /**
  * Deploys the bundle that one target runs to another. Uses the backend's own promotion if it has one.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResult>(resultOf(deploy.promoteBundle));
+export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResult>(
+  resultOf(deploy.promoteBundle),
+  changing,
+);
 
 /**
  * Reads the log of a deployment, with `follow` until it is complete.
@@ -269,7 +282,10 @@ export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEnt
  * Makes the target of a branch if it is missing, pushes to it and waits. Two calls for a branch end with one target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const deployPreview = libraryCall<DeployPreviewOptions, DeployedPreview>(resultOf(previews.deployPreview));
+export const deployPreview = libraryCall<DeployPreviewOptions, DeployedPreview>(
+  resultOf(previews.deployPreview),
+  changing,
+);
 
 /**
  * Deletes the target of a branch, and the bundles that were uploaded for it. That there is none is no error.
@@ -291,8 +307,11 @@ export const prunePreviews = libraryCall<PrunePreviewsOptions, previews.PrunePre
 
 type Operation<Options, Result> = (options: DataOf<Options>, host: PipelineHost) => Promise<Result>;
 
-function libraryCall<Options extends CallOptions, Result extends object>(operation: Operation<Options, Result>) {
-  return (options: Options): Promise<Result> => call(options, operation);
+function libraryCall<Options extends CallOptions, Result extends object>(
+  operation: Operation<Options, Result>,
+  schemas: OptionSchemas = optionSchemas,
+) {
+  return (options: Options): Promise<Result> => call(options, operation, schemas);
 }
 
 /** Commands also want to know which backend has served a call. */
@@ -304,8 +323,9 @@ function resultOf<Options, Result>(operation: (options: Options, host: PipelineH
 async function call<Options extends CallOptions, Result extends object>(
   options: Options,
   operation: Operation<Options, Result>,
+  schemas: OptionSchemas = optionSchemas,
 ): Promise<Result> {
-  rejectProblems(valueProblems(options, optionSchemas));
+  rejectProblems(valueProblems(options, schemas));
   // Many calls may share a signal: each listens to one of its own, so that Node does not warn of a leak.
   const signal = options.signal && AbortSignal.any([options.signal]);
   return callFromLibrary({...options, signal}, processHost(), operation);

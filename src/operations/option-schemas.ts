@@ -69,6 +69,9 @@ const guardFields = settingKeys.flatMap((key) => {
   return config.startsWith('guard.') ? [[config.slice('guard.'.length), schema] as const] : [];
 });
 
+/** Schemas of options by name. */
+export type OptionSchemas = Readonly<Record<string, v.GenericSchema>>;
+
 /**
  * A schema for each option of the library's calls: that of the setting, if there is one. Calls may share an object of
  * options, so each ignores what only others have.

@@ -124,12 +124,12 @@ export function problemsOf(option: string, value: unknown, schema: v.GenericSche
 }
 
 /** What is wrong with options that each have a schema: values of another type, and unknown names. */
-export function valueProblems<Name extends string>(
+export function valueProblems(
   options: object,
-  schemas: Readonly<Record<Name, v.GenericSchema>>,
+  schemas: Readonly<Record<string, v.GenericSchema>>,
 ): readonly OptionProblem[] {
   if (!isRecord(options)) return [{option: 'The argument', message: 'must be an object of options'}];
-  const known = new Map(Object.entries<v.GenericSchema>(schemas));
+  const known = new Map(Object.entries(schemas));
   return Object.entries(options).flatMap(([option, value]) => {
     const schema = known.get(option);
     if (value === undefined) return [];

@@ -94,3 +94,16 @@ test.each([
 ])('startLocalRuntime refuses %j', async (options, message) => {
   await expect(startLocalRuntime(options as never)).rejects.toMatchObject({code: 'ERR_OPTION_INVALID', message});
 });
+
+test.each([
+  'pushRuntimeBundle',
+  'pushBundleV2',
+  'deployBundle',
+  'rollbackBundle',
+  'promoteBundle',
+  'deleteBundles',
+  'deployPreview',
+])('%s, which cannot be tried, refuses dryRun', async (name) => {
+  const call = calls.find(([one]) => one === name)?.[1];
+  await expect(call?.({dryRun: true} as never)).rejects.toMatchObject({message: 'dryRun is not an option.'});
+});
