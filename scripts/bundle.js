@@ -54,7 +54,7 @@ const output = {
     groups: [
       {
         name: 'common',
-        test: /\/src\/(?:errors|text|files\/ownership|http\/redact)|\/node_modules\/(?:debug|picomatch)\//,
+        test: /\/src\/(?:errors|text|files\/ownership|http\/redact)|\/node_modules\/(?:debug|picomatch|fast-string-(?:truncated-)?width)\//,
         priority: 5,
       },
       {
