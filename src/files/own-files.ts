@@ -40,12 +40,14 @@ export function mayBeOwn(path: string): boolean {
   return candidate.test(path);
 }
 
-/** The first bytes of a regular file as text; empty for anything else. */
-export function readHead(path: string, encoding: 'utf8' | 'latin1' = 'utf8'): string {
+/**
+ * The first bytes of a regular file as text; empty for anything else.
+ * @param head As large as what is read. It can be used for many files.
+ */
+export function readHead(path: string, encoding: 'utf8' | 'latin1' = 'utf8', head = Buffer.alloc(headBytes)): string {
   const descriptor = openSync(path, 'r');
   try {
     if (!fstatSync(descriptor).isFile()) return '';
-    const head = Buffer.alloc(headBytes);
     return head.toString(encoding, 0, readSync(descriptor, head));
   } finally {
     closeSync(descriptor);

@@ -1,5 +1,5 @@
-import {closeSync, openSync, readSync} from 'node:fs';
 import {join, posix, relative, sep} from 'node:path';
+import {readHead} from '../files/own-files.js';
 import {readTextFile} from '../files/read-file.js';
 import {isServerModule} from '../frameworks/server-modules.js';
 import {frameworks} from '../frameworks/frameworks.js';
@@ -31,6 +31,8 @@ const script = /\.[cm]?js$/;
 /** Files of any kind whose first line may say what runs them. */
 const program = /(?:^|\/)[^./]+$/;
 const relativeImport = /(?:\bfrom|\bimport|\bimport\(|\brequire\s*\()\s*["'`](\.{1,2}\/[^"'`]+)/g;
+/** A path or a URL in an import. All else names a package. */
+const address = /^(?:[./]|\w{2,}:\/\/|data:|blob:)/;
 /** How an import may name a file. */
 const endings = ['', '.js', '.mjs', '.cjs', '.json', '/index.js', '/index.mjs', '/index.cjs'];
 /** A package's script for Node beside the one for browsers: `ort.node.min.js`. */
@@ -46,15 +48,11 @@ export function scriptsOf(directory: string, paths: readonly string[]): ScriptSo
   return {
     paths,
     head(path) {
-      let file: number | undefined;
       try {
-        file = openSync(sourceOf(directory, path), 'r');
-        return buffer.toString('latin1', 0, readSync(file, buffer));
+        return readHead(sourceOf(directory, path), 'latin1', buffer);
       } catch {
         // Packing it reports what is wrong.
         return '';
-      } finally {
-        if (file !== undefined) closeSync(file);
       }
     },
     text: (path) => readTextFile(sourceOf(directory, path)).catch(() => ''),
@@ -62,22 +60,22 @@ export function scriptsOf(directory: string, paths: readonly string[]): ScriptSo
 }
 
 /** Whether a file may be a script, by its name. */
-export function isLookedAt(path: string): boolean {
+export function mayBeScript(path: string): boolean {
   return script.test(path) || program.test(path);
 }
 
-/** Whether all of a script has to be read. @param head its first `headBytes` */
-export function mayBeServers(path: string, head: string): boolean {
+/** Whether a script has to be parsed: by its first `headBytes`, a server may run it. */
+export function mayBeServerScript(path: string, head: string): boolean {
   if (head.startsWith('#!')) return true;
   if (!script.test(path)) return false;
-  const bareName = /[\s(]*["'`](?![./]|[a-z]{2,}:\/\/|data:|blob:)([^"'`]+)/y;
+  const imported = /[\s(]*["'`]([^"'`]+)/y;
   // Of `import`, `from` and `require`. Searches for words take half the time of a regular expression for all of them.
   for (const word of ['mport', 'from', 'quire']) {
-    for (let at = head.indexOf(word); at !== -1; at = head.indexOf(word, bareName.lastIndex)) {
-      bareName.lastIndex = at + word.length;
-      const [, name] = bareName.exec(head) ?? [];
-      if (name !== undefined && (word !== 'quire' || isServerModule(name))) return true;
-      bareName.lastIndex = at + word.length;
+    for (let at = head.indexOf(word); at !== -1; at = head.indexOf(word, imported.lastIndex)) {
+      imported.lastIndex = at + word.length;
+      const [, name] = imported.exec(head) ?? [];
+      if (name !== undefined && !address.test(name) && (word !== 'quire' || isServerModule(name))) return true;
+      imported.lastIndex = at + word.length;
     }
   }
   return false;
@@ -96,16 +94,16 @@ export async function findServerScripts(
   const server = new Map(known.map((one) => [one.path, one]));
   const suspects: string[] = [];
   for (const path of paths) {
-    const start = isLookedAt(path) && !server.has(path) ? head(path) : '';
+    const start = mayBeScript(path) && !server.has(path) ? head(path) : '';
     if (start.startsWith('#!')) server.set(path, {path, reason: 'starts with #!'});
-    else if (mayBeServers(path, start)) suspects.push(path);
+    else if (mayBeServerScript(path, start)) suspects.push(path);
   }
   const unloadable: ServerScript[] = [];
   const mapped = suspects.length === 0 ? [] : await mappedNames(paths, text);
   const isMapped = (name: string) => mapped.some((key) => key === name || (key.endsWith('/') && name.startsWith(key)));
   for (const path of suspects) {
     const {isModule, imports} = await importsOf(await text(path));
-    const bare = imports.filter((name) => !/^(?:[./]|\w{2,}:\/\/|data:|blob:)/.test(name) && !isMapped(name));
+    const bare = imports.filter((name) => !address.test(name) && !isMapped(name));
     const name = bare.find(isServerModule);
     const isVariant = variant.test(path) && all.has(path.replace(variant, ''));
     if (name !== undefined && !isVariant) server.set(path, {path, reason: `imports ${name}`});
@@ -151,6 +149,9 @@ export async function startedScripts(
 ): Promise<readonly ServerScript[]> {
   const all = new Set(paths);
   const found: ServerScript[] = [];
+  const add = (path: string | undefined, reason: string) => {
+    if (path !== undefined && script.test(path)) found.push({path, reason});
+  };
   for (const folder of new Set([project, build])) {
     const manifest = await readJson(join(folder, 'package.json'));
     const {main, scripts, dependencies} = manifest;
@@ -161,25 +162,24 @@ export async function startedScripts(
     const start = Object.entries(asRecord(scripts)).flatMap(([name, command]) =>
       /^start(?::|$)/.test(name) && runner.test(String(command)) ? String(command).split(/\s+/) : [],
     );
-    for (const word of start) found.push(...started(fileOf(word), 'started by package.json'));
-    const row = frameworks.find(
-      ({isProgram, packages}) => isProgram && packages.some((name) => name in asRecord(dependencies)),
-    );
-    const entry = folder === build ? row?.entries?.find((one) => all.has(one)) : undefined;
-    found.push(...started(entry, `a program with ${String(row?.name)}`));
-    const file = typeof main === 'string' ? fileOf(main) : undefined;
-    const isLibrary = libraryKeys.some((key) => key in manifest) || all.has(String(file?.replace(script, '.d.ts')));
-    const path = isLibrary ? undefined : file;
-    const pages =
-      path === undefined ? [] : await Promise.all(paths.filter((one) => /^[^/]+\.html?$/.test(one)).map(text));
-    if (path !== undefined && !pages.some((page) => page.includes(posix.basename(path))))
-      found.push(...started(path, 'main of package.json'));
+    for (const word of start) add(fileOf(word), 'started by package.json');
+    if (folder === build) {
+      const row = frameworks.find(
+        ({isProgram, packages}) => isProgram && packages.some((name) => name in asRecord(dependencies)),
+      );
+      add(
+        row?.entries?.find((one) => all.has(one)),
+        `a program with ${String(row?.name)}`,
+      );
+    }
+    const entry = typeof main === 'string' ? fileOf(main) : undefined;
+    if (entry === undefined) continue;
+    const isLibrary = libraryKeys.some((key) => key in manifest) || all.has(entry.replace(script, '.d.ts'));
+    if (isLibrary) continue;
+    const pages = await Promise.all(paths.filter((one) => /^[^/]+\.html?$/.test(one)).map(text));
+    if (!pages.some((page) => page.includes(posix.basename(entry)))) add(entry, 'main of package.json');
   }
   return found;
-}
-
-function started(path: string | undefined, reason: string): readonly ServerScript[] {
-  return path !== undefined && script.test(path) ? [{path, reason}] : [];
 }
 
 /**

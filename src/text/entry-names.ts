@@ -30,6 +30,16 @@ export function listPaths(paths: readonly string[], most = 10, count = paths.len
   return listFirst(paths, ', ', showPath, most, count);
 }
 
+/** The first files of a list for messages, each with a reason if it has one: `server.js (imports express), db.js`. */
+export function listReasons(files: readonly {readonly path: string; readonly reason?: string}[]): string {
+  return listFirst(files, ', ', ({path, reason}) => showPath(path) + (reason === undefined ? '' : ` (${reason})`));
+}
+
+/** What the details of an error say about files: the first paths, and how many there are. */
+export function fileDetails(paths: readonly string[]): {readonly files: readonly string[]; readonly count: number} {
+  return {files: paths.slice(0, 100), count: paths.length};
+}
+
 /** The first items of a list, and how many more there are: `a, b, and 3 more`. */
 export function listFirst<Item>(
   items: readonly Item[],

@@ -3,7 +3,7 @@ import {createError} from '../../errors/index.js';
 import type {Framework} from '../../frameworks/framework.js';
 import {patternsIn} from '../../frameworks/everything-in.js';
 import {listsOf} from '../../frameworks/server-files.js';
-import {listPaths, showPath} from '../../text/entry-names.js';
+import {fileDetails, listPaths, showPath} from '../../text/entry-names.js';
 import {onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
 import {defaultEntries, defaultPatterns, defaultSource, type ResolvedConfig} from '../config/resolve-config.js';
@@ -15,8 +15,6 @@ import {hasSensitiveName} from './sensitive-files.js';
 
 /** Maximum number of paths in a message. */
 const listed = 5;
-/** Maximum number of paths in the details of an error. */
-const mostPaths = 100;
 const script = /\.[cm]?js(?:\.map)?$/;
 const packageScript = /^(?=.*\.(?:[cm]?js|node)$)(?:.*\/)?node_modules\//;
 /** The dot before a name. */
@@ -119,7 +117,7 @@ export function verifyMarks({format, files, patterns, build}: MarkedBundle): voi
   const flag = ssrOnlyFlag(patterns, paths) ?? anyFlag;
   throw createError('ERR_SSR_ENTRY_PUBLIC', exposedText(paths), {
     suggestions: [build === undefined ? `Build the archive again with ${flag}` : `Make it server-only: pass ${flag}`],
-    details: {files: paths.slice(0, mostPaths), count: paths.length},
+    details: fileDetails(paths),
   });
 }
 

@@ -2,7 +2,7 @@ import {constants} from 'node:fs';
 import {open} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
-import {listFirst, listPaths, showPath} from '../../text/entry-names.js';
+import {fileDetails, listPaths, listReasons} from '../../text/entry-names.js';
 import type {BundleFile} from '../types.js';
 
 /** Names of files that hold secrets. */
@@ -58,8 +58,6 @@ const sensitiveNames: readonly SensitiveName[] = [
 ];
 /** Bytes of a file to read; no certificate chain has more. */
 const looked = 256 * 1024;
-/** Maximum number of paths in the details of an error. */
-const mostPaths = 100;
 
 function sensitiveName({path}: Pick<BundleFile, 'path'>): SensitiveName | undefined {
   return sensitiveNames.find((row) => row.path.test(path));
@@ -117,8 +115,8 @@ function exposedError(files: readonly SensitiveFile[], {buildDirectory, serverOn
   const isArchive = buildDirectory === undefined;
   const paths = files.map(({path}) => path);
   const flag = serverOnlyFlag?.(paths);
-  const isPhp = files.map(({name}) => name.holds === program);
-  const shown = listFirst(files, ', ', ({path, name}) => `${showPath(path)} (${name.holds})`);
+  const programs = files.filter(({name}) => name.holds === program);
+  const shown = listReasons(files.map(({path, name}) => ({path, reason: name.holds})));
   return createError(
     'ERR_SENSITIVE_FILES',
     `The ${isArchive ? 'archive' : 'build'} contains files that may hold secrets and are not server-only: ${shown}.`,
@@ -126,12 +124,12 @@ function exposedError(files: readonly SensitiveFile[], {buildDirectory, serverOn
       suggestions: [
         `${isArchive ? 'Build it again, and exclude' : 'Exclude'} them with --ignore GLOB or in .bundleignore.`,
         ...(flag === undefined ? [] : [`If the server needs them, make them server-only: pass ${flag}`]),
-        ...(isPhp.includes(true)
+        ...(programs.length > 0
           ? ['The Runtime runs no PHP. Push what it makes, such as the pages of a static export.']
           : []),
-        ...(isPhp.includes(false) ? ['If they contain no secrets, pass --allow-sensitive-files.'] : []),
+        ...(programs.length < files.length ? ['If they contain no secrets, pass --allow-sensitive-files.'] : []),
       ],
-      details: {files: paths.slice(0, mostPaths), count: files.length},
+      details: fileDetails(paths),
     },
   );
 }

@@ -2,15 +2,13 @@ import {createError} from '../../errors/index.js';
 import type {Framework} from '../../frameworks/framework.js';
 import {serverCodeIn, ssrOnlyFlags, type ServerScript} from '../../frameworks/server-files.js';
 import {findServerScripts, scriptsOf, startedScripts, type ScriptSource} from '../../projects/server-scripts.js';
-import {listFirst, showPath} from '../../text/entry-names.js';
+import {fileDetails, listReasons} from '../../text/entry-names.js';
 import type {ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile} from '../types.js';
 import {isStatic, ssrOnlyFlag} from './public-files.js';
 
 /** What the default patterns of a bundle keep private. */
 const coveredByDefaults = /^(?:ssr\.m?js$|server\/)/;
-/** Maximum number of paths in the details of an error. */
-const mostPaths = 100;
 
 /** What is known about the files of a build or an archive. */
 interface CheckedFiles {
@@ -23,15 +21,17 @@ interface CheckedFiles {
   readonly framework?: Framework | undefined;
 }
 
+interface Directories {
+  readonly project: string;
+  readonly build: string;
+  readonly framework?: Framework | undefined;
+}
+
 /** As `checkScripts`, for a build. */
 export async function checkBuildScripts(
   files: readonly BundleFile[],
   {config, sources}: ResolvedConfig,
-  {
-    project,
-    build,
-    framework,
-  }: {readonly project: string; readonly build: string; readonly framework?: Framework | undefined},
+  {project, build, framework}: Directories,
 ): Promise<readonly string[]> {
   const source = scriptsOf(build, ownPaths(files));
   const started = await startedScripts(project, build, source);
@@ -66,7 +66,7 @@ export async function checkScripts(
   const names = unloadable.filter(({path}) => own.get(path)?.ssrOnly === false);
   if (names.length === 0) return [];
   return [
-    `No browser can load these scripts, because they import packages by name: ${listCode(names)}. ` +
+    `No browser can load these scripts, because they import packages by name: ${listReasons(names)}. ` +
       'Bundle them, or name the packages in an import map of the page.',
   ];
 }
@@ -83,14 +83,14 @@ function exposedError(code: readonly ServerScript[], {isSite, patterns, framewor
   const [kind, message, advice] = isSite
     ? ([
         'ERR_SENSITIVE_FILES',
-        `A static site has no server code, but the build has ${listCode(code)}.`,
+        `A static site has no server code, but the build has ${listReasons(code)}.`,
         framework?.static === false
           ? `It is a build of ${framework.name}. Without static (--static, or the key of mycli.config), its server is private.`
           : `Remove static (--static, or the key of mycli.config) to keep the server private.${then}`,
       ] as const)
     : ([
         'ERR_SSR_ENTRY_PUBLIC',
-        `Anyone could download the code of the server, because it is not server-only: ${listCode(code)}.`,
+        `Anyone could download the code of the server, because it is not server-only: ${listReasons(code)}.`,
         `Make it server-only: pass ${flags}`,
       ] as const);
   return createError(kind, message, {
@@ -101,11 +101,6 @@ function exposedError(code: readonly ServerScript[], {isSite, patterns, framewor
         ? []
         : ['If browsers load these files, pass --allow-sensitive-files.']),
     ],
-    details: {files: paths.slice(0, mostPaths), count: paths.length},
+    details: fileDetails(paths),
   });
-}
-
-/** `server.js (imports express), db.js (imported by server.js)` */
-function listCode(code: readonly ServerScript[]): string {
-  return listFirst(code, ', ', ({path, reason}) => showPath(path) + (reason === undefined ? '' : ` (${reason})`));
 }

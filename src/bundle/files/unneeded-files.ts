@@ -1,6 +1,6 @@
 import type {Framework} from '../../frameworks/framework.js';
 import {createError} from '../../errors/index.js';
-import {listFirst, listPaths, showPath} from '../../text/entry-names.js';
+import {fileDetails, listPaths, listReasons} from '../../text/entry-names.js';
 import type {BundleFile} from '../types.js';
 
 /** Files that no visitor needs. */
@@ -55,8 +55,6 @@ const unneededFiles: readonly UnneededFiles[] = [
   {path: /\.(?:tsx|jsx|vue|svelte|astro|py|rb|go|rs|java|cs|sh|bash|ps1|bat)$/i, reason: 'a source'},
 ];
 const sourceMap = /\.map$/;
-/** Maximum number of paths in the details of an error. */
-const mostPaths = 100;
 
 interface Unneeded {
   readonly path: string;
@@ -71,11 +69,6 @@ export function unneededIn(paths: readonly string[]): readonly Unneeded[] {
     const row = /(?:^|\/)node_modules\//.test(path) ? undefined : rows.find((one) => one.path.test(path));
     return row === undefined ? [] : [{path, reason: row.reason, isRefused: row.isRefused === true}];
   });
-}
-
-/** `backup.sql (a dump of a database), app.py (a source)` */
-function listUnneeded(files: readonly Unneeded[]): string {
-  return listFirst(files, ', ', ({path, reason}) => `${showPath(path)} (${reason})`);
 }
 
 interface UnneededOptions {
@@ -97,12 +90,12 @@ export function checkUnneeded(
   const found = unneededIn(published.map(({path}) => path));
   const refused = found.filter(({isRefused}) => isRefused && !allowSensitiveFiles);
   if (refused.length > 0) {
-    throw createError('ERR_SENSITIVE_FILES', `Anyone could download what no visitor needs: ${listUnneeded(refused)}.`, {
+    throw createError('ERR_SENSITIVE_FILES', `Anyone could download what no visitor needs: ${listReasons(refused)}.`, {
       suggestions: [
         'Exclude it with --ignore GLOB or in .bundleignore.',
         'If visitors need it, pass --allow-sensitive-files.',
       ],
-      details: {files: refused.slice(0, mostPaths).map(({path}) => path), count: refused.length},
+      details: fileDetails(refused.map(({path}) => path)),
     });
   }
   const told = framework?.lists === undefined ? found : found.filter(({isRefused}) => isRefused);
@@ -112,7 +105,7 @@ export function checkUnneeded(
     ...(told.length === 0
       ? []
       : [
-          `Anyone can download what no visitor needs: ${listUnneeded(told)}. Exclude it with --ignore GLOB or in .bundleignore.`,
+          `Anyone can download what no visitor needs: ${listReasons(told)}. Exclude it with --ignore GLOB or in .bundleignore.`,
         ]),
     ...(maps.length === 0
       ? []

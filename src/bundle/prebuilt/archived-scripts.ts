@@ -1,6 +1,6 @@
 import {buffer} from 'node:stream/consumers';
 import {exists} from '../../files/read-file.js';
-import {headBytes, isLookedAt, mayBeServers} from '../../projects/server-scripts.js';
+import {headBytes, mayBeScript, mayBeServerScript} from '../../projects/server-scripts.js';
 import {manifestPathOf} from '../archive/manifest.js';
 import {entryPrefix} from '../archive/tar-entries.js';
 import {checkScripts, ownPaths} from '../files/server-code.js';
@@ -15,8 +15,8 @@ export async function checkArchivedScripts(bundle: Bundle, signal?: AbortSignal)
   const texts = new Map<string, string>();
   for await (const {header, content} of readTar(bundle.path, {signal})) {
     const path = header.name.slice(prefix.length);
-    const text = header.name.startsWith(prefix) && isLookedAt(path) ? await buffer(content) : undefined;
-    if (text && mayBeServers(path, text.toString('latin1', 0, headBytes))) texts.set(path, text.toString('utf8'));
+    const text = header.name.startsWith(prefix) && mayBeScript(path) ? await buffer(content) : undefined;
+    if (text && mayBeServerScript(path, text.toString('latin1', 0, headBytes))) texts.set(path, text.toString('utf8'));
   }
   const text = (path: string) => texts.get(path) ?? '';
   const source = {paths: ownPaths(files), head: text, text: (path: string) => Promise.resolve(text(path))};
