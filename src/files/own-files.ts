@@ -1,5 +1,6 @@
 import {closeSync, fstatSync, openSync, readSync} from 'node:fs';
 import {createError, type RuntimeCliError} from '../errors/index.js';
+import {isDotenv} from '../text/dotenv.js';
 
 /** The folders that tell a local runtime's data folder, which also has its credentials. */
 export const dataMarks = ['bundles', 'deployments', 'sites', 'temporary'] as const;
@@ -15,7 +16,6 @@ const headBytes = 4096;
 const manifest = /^\{\s*"schemaVersion": 1,\s*"format"/;
 const events = /^\{"version":1,"sequence":\d+,/;
 const variable = /^MYCLI_[A-Z_]+=/m;
-const dotenvLine = /^\s*(?:#.*|(?:export\s+)?[\w.-]+\s*=.*)?$/;
 
 /** What mycli writes into a folder of the user: the manifest of an archive, `--events` and `--output-env`. */
 export type OwnFile = 'manifest' | 'events' | 'variables';
@@ -27,12 +27,6 @@ export function ownKind(head: string): OwnFile | undefined {
   // The last line may be cut off.
   const lines = head.slice(0, head.lastIndexOf('\n') + 1);
   return variable.test(lines) && isDotenv(lines) ? 'variables' : undefined;
-}
-
-/** Whether a text has only variables and comments. A value in quotes may have several lines. */
-export function isDotenv(text: string): boolean {
-  const lines = text.replaceAll(/=\s*(?:"[^"]*"|'[^']*'|`[^`]*`)/g, '=').split(/\r?\n/);
-  return lines.every((line) => dotenvLine.test(line));
 }
 
 /** Whether a file of a build may be one of mycli's. */

@@ -86,9 +86,9 @@ export async function pruneBundles(options: PruneBundlesOptions, host: PipelineH
   await confirm?.(open.project.backend, found);
   let needed: readonly BundleId[] = [];
   const stillFound = async () => {
-    const {prune, ...still} = await stillPrunable(found, open, options);
-    ({needed} = still);
-    return prune;
+    const still = await stillPrunable(found, open, options);
+    needed = still.needed;
+    return still.prune;
   };
   const deleted = await withDeleteStep(searching.after(open), found.length, stillFound, {mayBeGone: true}).run();
   const gone = found.map(({bundleId}) => bundleId).filter((id) => ![...needed, ...deleted].includes(id));

@@ -179,20 +179,21 @@ class RunningStep {
   #logProgress(): void {
     // What waits has a line for each look.
     this.#clock?.refresh();
-    if (performance.now() - this.#loggedAt >= logPauseMs) this.#log(this.#shown());
+    if (performance.now() - this.#loggedAt < logPauseMs) return;
+    const shown = this.#shown();
+    if (shown !== undefined) this.#log(shown.text);
   }
 
   #logSilence(): void {
     const shown = this.#shown();
     if (shown?.isWait === true) return;
-    this.#log(shown ?? {text: 'running'});
+    this.#log(shown?.text ?? 'running');
     if (shown !== undefined) this.#clock?.refresh();
   }
 
-  #log(shown: Pick<ShownProgress, 'text'> | undefined): void {
-    if (shown === undefined) return;
+  #log(text: string): void {
     this.#loggedAt = performance.now();
-    this.#task.output = `${this.#title}: ${shown.text}`;
+    this.#task.output = `${this.#title}: ${text}`;
   }
 
   #shown(): ShownProgress | undefined {

@@ -37,6 +37,11 @@ export function parseDotenv(text: string): readonly DotenvLine[] {
   return found;
 }
 
+/** Whether a text has only variables and comments. */
+export function isDotenv(text: string): boolean {
+  return parseDotenv(text).every(({name}) => name !== '');
+}
+
 /** What begins with a `#` after a space is a comment. */
 function plainValue(raw: string): Pick<DotenvLine, 'value' | 'problem'> {
   const hash = raw.indexOf('#');

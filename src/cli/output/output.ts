@@ -242,11 +242,11 @@ export class Output implements Logger {
     for (const suggestion of suggestions) this.#write(this.#render(suggestion), ' ');
   }
 
-  /** Writes the JSON document once, with `--json` only. `oneLine`: for line-based readers. */
-  document(document: JsonDocument, {oneLine: isLine = false}: {readonly oneLine?: boolean} = {}): void {
+  /** Writes the JSON document once, with `--json` only. `compact`: on one line, for line-based readers. */
+  document(document: JsonDocument, {compact = false}: {readonly compact?: boolean} = {}): void {
     if (!this.json || this.#documentWritten) return;
     this.#documentWritten = true;
-    this.#writeStdout(`${this.#json(this.complete(document), isLine || this.#hasLines ? 0 : 2)}\n`);
+    this.#writeStdout(`${this.#json(this.complete(document), compact || this.#hasLines ? 0 : 2)}\n`);
   }
 
   /** With `--json`, one of any number of documents, each on a line. That of an error is one, too. */

@@ -1,12 +1,13 @@
 import {readFile} from 'node:fs/promises';
 import {homedir} from 'node:os';
-import {dirname, isAbsolute, relative, resolve} from 'node:path';
+import {dirname, relative, resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {backendTitle} from '../../backends/names.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
+import {isOutside} from '../../text/paths.js';
 import {onWindows} from '../../text/platform.js';
 import {commandLine, placeFlags, shellLine} from '../../text/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
@@ -97,12 +98,13 @@ function finding(status: CheckResult['status'], message: string, suggestions: re
 
 /** On Windows, whether a configuration is outside the profile, where the system protects it. */
 function checkFolder(file: string): readonly Finding[] {
-  const fromHome = relative(homedir(), file);
-  if (!onWindows || !(fromHome.startsWith('..') || isAbsolute(fromHome))) return [];
+  if (!onWindows || !isOutside(relative(homedir(), file))) return [];
   const folder = dirname(file);
-  const message = `On Windows, mycli can't tell owners: anyone who may write to ${folder} decides what it runs.`;
+  const message = `On Windows, mycli can't check file owners: anyone who can write to ${folder} controls what it runs.`;
   return [
-    finding('warning', message, [`Look who may, or move the project to your profile: ${shellLine('icacls', folder)}`]),
+    finding('warning', message, [
+      `Check who can, or move the project into your profile: ${shellLine('icacls', folder)}`,
+    ]),
   ];
 }
 

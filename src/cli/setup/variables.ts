@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import {buffer} from 'node:stream/consumers';
 import {createError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {parseDotenv} from '../../text/dotenv.js';
+import {isDotenv, parseDotenv} from '../../text/dotenv.js';
 import {decodeText, readText} from '../../files/read-file.js';
 import {asSentence, count} from '../../text/sentence.js';
 import type {CommandContext} from '../command/context.js';
@@ -78,9 +78,8 @@ export async function readVariables(
 export async function wantedVariables({variables, projectDirectory}: Settings): Promise<readonly string[]> {
   if (variables !== undefined) return variables.value;
   const text = await readText(resolve(projectDirectory.value, '.env.example')).catch(() => '');
-  const lines = parseDotenv(text);
-  if (lines.some(({name}) => name === '')) return [];
-  return [...new Set(lines.map(({name}) => name))].filter((name) => isOfApp(name));
+  if (!isDotenv(text)) return [];
+  return [...new Set(parseDotenv(text).map(({name}) => name))].filter((name) => isOfApp(name));
 }
 
 export function describeMissing(names: readonly string[], target = 'The target'): string {

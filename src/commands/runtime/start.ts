@@ -114,7 +114,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
         return undefined;
       }
       output.document({origin, appsOrigin, dataDirectory, credentials} satisfies RuntimeStartDocument, {
-        oneLine: true,
+        compact: true,
       });
       output.outcome(announcement);
       const steps = nextSteps(runtime, this.flags.api ? 'api' : 'legacy');

@@ -139,7 +139,7 @@ describe('for programs', () => {
 
   test('a document of one line is one', () => {
     const {output, texts} = collect({json: true});
-    output.document({a: {b: 1}}, {oneLine: true});
+    output.document({a: {b: 1}}, {compact: true});
     expect(texts().stdout).toBe('{"schemaVersion":1,"a":{"b":1}}\n');
   });
 
