@@ -96,9 +96,9 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     ? unfitEntry(framework, buildDirectory)
     : framework === undefined && options.static !== true && unfitForHost({name: 'The build'}, buildDirectory));
   if (unfit) throw unfitError(unfit);
-  const isRows = options.static !== true && (isOfRow || framework?.lists !== undefined);
+  const isMarkedByRow = options.static !== true && (isOfRow || framework?.lists !== undefined);
   const scriptWarnings =
-    isRows || options.allowSensitiveFiles === true ? [] : await checkBuildScripts(files, settings, directories);
+    isMarkedByRow || options.allowSensitiveFiles === true ? [] : await checkBuildScripts(files, settings, directories);
   verifyServerFiles(format, settings, {files, ignored: scan.ignored, unmatched: unmatched.ssrOnly, framework});
   const secretWarnings = await checkSensitiveFiles(files, {
     buildDirectory,

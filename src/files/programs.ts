@@ -65,8 +65,8 @@ export interface ProgramStart {
 export function startOf(file: string, args: readonly string[], env: Environment): ProgramStart {
   if (!onWindows || /\.(?:com|exe)$/i.test(file)) return {file, args, windowsVerbatimArguments: false};
   // With these, a batch file hands on what it was given, and it is interpreted once more.
-  const isRead = readFileSync(file, 'utf8').includes('%*') ? 2 : 1;
-  const line = [`"${file}"`, ...args.map((arg) => batchArgument(arg, isRead))].join(' ');
+  const times = readFileSync(file, 'utf8').includes('%*') ? 2 : 1;
+  const line = [`"${file}"`, ...args.map((arg) => batchArgument(arg, times))].join(' ');
   const interpreter = join(systemFolder(env), 'cmd.exe');
   return {file: interpreter, args: ['/d', '/s', '/c', `"${line}"`], windowsVerbatimArguments: true};
 }

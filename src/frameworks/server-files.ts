@@ -66,7 +66,7 @@ export function isAssetPath(path: string): boolean {
 }
 
 /** The folders above a path, the outermost first: `a/`, `a/b/`. */
-function foldersOf(path: string): readonly string[] {
+export function foldersOf(path: string): readonly string[] {
   return [...path.matchAll(/\//g)].map(({index}) => path.slice(0, index + 1));
 }
 

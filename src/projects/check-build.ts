@@ -4,7 +4,7 @@ import {join, posix, relative, sep} from 'node:path';
 import {shellLine} from '../text/suggest.js';
 import {readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
-import {importsOf} from './module-imports.js';
+import {importsOf, type ModuleImports} from './module-imports.js';
 import {fileNamed} from './server-scripts.js';
 
 /** Modules of a server that are read to find what it imports: its entry and the chunks that it loads first. */
@@ -28,7 +28,7 @@ export async function buildWarnings(
   directories: Directories,
   paths: readonly string[],
 ): Promise<readonly string[]> {
-  const copies = await presentCopies(framework, directories.project);
+  const copies = await presentCopies(framework.copies ?? [], directories.project);
   const missing = copies.filter(({to}) => !paths.some((path) => path.startsWith(`${to}/`)));
   const warnings = missing.map((copy) => {
     const command = copyCommand(directories, copy);
@@ -36,22 +36,23 @@ export async function buildWarnings(
   });
   const entry = framework.entries?.find((path) => paths.includes(path));
   if (entry === undefined) return warnings;
+  const modules = await modulesOf(entry, directories.build, paths);
   if (framework.isProgram === true && !/^ssr\.m?js$/.test(entry)) {
-    const {hasDefault} = await importsOf(await readTextFile(join(directories.build, entry)).catch(() => ''));
-    const first = hasDefault ? 'Add' : `Export the app or its handler from ${entry} as default, and add`;
+    const first = modules.get(entry)?.hasDefault
+      ? 'Add'
+      : `Export the app or its handler from ${entry} as default, and add`;
     warnings.push(
       `The Runtime starts ssr.js or ssr.mjs, and the build only has ${entry}. ${first} an ssr.mjs to the build: ` +
         `export {default} from './${entry}';`,
     );
   }
-  const modules = await modulesOf(entry, directories.build, paths);
   if (framework.isProgram === true) {
-    for (const copy of await namedFolders(modules.values(), directories, paths))
+    for (const copy of await namedFolders([...modules.values()], directories, paths))
       warnings.push(
         `${entry} names ${copy.from}, which is not in the build. Before the push, run: ${copyCommand(directories, copy)}`,
       );
   }
-  const names = await missingPackages(modules, paths);
+  const names = missingPackages(modules, paths);
   if (names.length === 0) return warnings;
   const others = names.length > listed ? `, and ${String(names.length - listed)} more` : '';
   return [
@@ -63,7 +64,9 @@ export async function buildWarnings(
 
 /** The commands that complete a build after each run of the framework's own. */
 export async function copyCommands(framework: Framework, directories: Directories): Promise<readonly string[]> {
-  return (await presentCopies(framework, directories.project)).map((copy) => copyCommand(directories, copy));
+  return (await presentCopies(framework.copies ?? [], directories.project)).map((copy) =>
+    copyCommand(directories, copy),
+  );
 }
 
 type Copy = NonNullable<Framework['copies']>[number];
@@ -74,7 +77,7 @@ function copyCommand({project, build}: Directories, {from, to}: Copy): string {
   return shellLine('cp', '-r', from, `${folder}/`);
 }
 
-async function presentCopies({copies = []}: Pick<Framework, 'copies'>, project: string): Promise<readonly Copy[]> {
+async function presentCopies(copies: readonly Copy[], project: string): Promise<readonly Copy[]> {
   const isThere = await Promise.all(copies.map(({from}) => hasFiles(join(project, from))));
   return copies.filter((_, index) => isThere[index]);
 }
@@ -83,33 +86,34 @@ async function hasFiles(directory: string): Promise<boolean> {
   return (await readdir(directory).catch((): string[] => [])).length > 0;
 }
 
-/** The entry of a server and the modules of the build that it loads first, with their sources. */
-async function modulesOf(entry: string, build: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const sources = new Map<string, string>();
+interface Module extends ModuleImports {
+  readonly source: string;
+}
+
+/** The entry of a server and the modules of the build that it loads first, by their paths. */
+async function modulesOf(entry: string, build: string, paths: readonly string[]): Promise<ReadonlyMap<string, Module>> {
+  const modules = new Map<string, Module>();
   const all = new Set(paths);
-  const modules = new Set([entry]);
-  for (const path of modules) {
+  const found = new Set([entry]);
+  for (const path of found) {
     const source = await readTextFile(join(build, path)).catch(() => '');
-    sources.set(path, source);
-    for (const specifier of (await importsOf(source)).imports) {
-      const isPath = specifier.startsWith('.');
-      const file = isPath ? fileNamed(posix.join(posix.dirname(path), specifier), all) : undefined;
-      if (file !== undefined && modules.size < maxModules) modules.add(file);
+    const module = {source, ...(await importsOf(source))};
+    modules.set(path, module);
+    for (const specifier of module.imports.filter((name) => name.startsWith('.'))) {
+      const file = fileNamed(posix.join(posix.dirname(path), specifier), all);
+      if (file !== undefined && found.size < maxModules) found.add(file);
     }
   }
-  return sources;
+  return modules;
 }
 
 /** The packages that modules of a server need and Node would not find. */
-async function missingPackages(
-  modules: ReadonlyMap<string, string>,
-  paths: readonly string[],
-): Promise<readonly string[]> {
+function missingPackages(modules: ReadonlyMap<string, Module>, paths: readonly string[]): readonly string[] {
   // A package of pnpm is a link.
   const installed = new Set(paths.flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []));
   const missing = new Set<string>();
-  for (const [path, source] of modules) {
-    for (const specifier of (await importsOf(source)).imports) {
+  for (const [path, {imports}] of modules) {
+    for (const specifier of imports) {
       // `@scope/name/part` is of the package `@scope/name`.
       const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
       if (!specifier.startsWith('.') && !isFound(name, posix.dirname(path), installed)) missing.add(name);
@@ -120,17 +124,19 @@ async function missingPackages(
 
 /** The folders that a program names, that its project has, and that are not in its build. */
 async function namedFolders(
-  sources: Iterable<string>,
+  modules: readonly Module[],
   {project}: Directories,
   paths: readonly string[],
 ): Promise<readonly Copy[]> {
-  const texts = [...sources];
   const named = ['views', 'public', 'templates', 'static', 'assets'].filter(
     (name) =>
-      texts.some((text) => new RegExp(`["'\`/]${name}["'\`/]`).test(text)) &&
+      modules.some(({source}) => new RegExp(`["'\`/]${name}["'\`/]`).test(source)) &&
       !paths.some((path) => path.startsWith(`${name}/`)),
   );
-  return presentCopies({copies: named.map((name) => ({from: name, to: name}))}, project);
+  return presentCopies(
+    named.map((name) => ({from: name, to: name})),
+    project,
+  );
 }
 
 /** As Node looks for a package, without leaving the build. Paths, URLs and subpath imports are not packages. */

@@ -45,8 +45,8 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
   const detected = await detectIn(project);
   const isAnswer = detected?.unfit === undefined ? detected?.exists === true : !project.isWorkspace;
   // What a workspace builds for its members is below folders like those of an application.
-  const isTold = project.isWorkspace && detected?.framework === undefined && detected?.static === false;
-  if ((isAnswer && !isTold) || isApplication(project, detected)) return detected;
+  const mayBeOfMembers = project.isWorkspace && detected?.framework === undefined && detected?.static === false;
+  if ((isAnswer && !mayBeOfMembers) || isApplication(project, detected)) return detected;
   const members = await builtMembers(project);
   const outputs = project.isWorkspace ? await builtOutputs(directory) : [];
   const named = [
@@ -72,13 +72,9 @@ function isApplication({names}: Project, detected: DetectedBuild | undefined): b
 /** The folders below a project, as of a workspace's members, that have built applications. */
 async function builtMembers({directory, isWorkspace}: Project): Promise<readonly string[]> {
   const folders = (await foldersIn(directory)).filter((name) => !outputFolders.includes(name));
-  const below = await Promise.all(
-    (isWorkspace ? folders : []).map(async (name) =>
-      (await foldersIn(join(directory, name))).map((inner) => `${name}/${inner}`),
-    ),
-  );
+  const below = isWorkspace ? await foldersInside(directory, folders) : [];
   const members: string[] = [];
-  for (const folder of [...folders, ...below.flat()].sort()) {
+  for (const folder of [...folders, ...below].sort()) {
     const member = join(directory, folder);
     const names = await namesIn(member);
     if (!names.includes('package.json') && !names.includes('project.json')) continue;
@@ -92,15 +88,15 @@ async function builtMembers({directory, isWorkspace}: Project): Promise<readonly
 
 /** What a workspace builds of its members into a folder of its own: `dist/apps/web`. */
 async function builtOutputs(directory: string): Promise<readonly string[]> {
-  const parents = (await foldersIn(join(directory, 'dist'))).map((name) => `dist/${name}`);
-  const folders = await Promise.all(
-    parents.map(async (parent) => (await foldersIn(join(directory, parent))).map((name) => `${parent}/${name}`)),
-  );
-  const names = await Promise.all(folders.flat().map((folder) => namesIn(join(directory, folder))));
-  return folders
-    .flat()
-    .filter((_, index) => names[index]?.some((name) => entryOrPage.test(name)))
-    .sort();
+  const folders = await foldersInside(directory, await foldersInside(directory, ['dist']));
+  const names = await Promise.all(folders.map((folder) => namesIn(join(directory, folder))));
+  return folders.filter((_, index) => names[index]?.some((name) => entryOrPage.test(name))).sort();
+}
+
+/** The folders inside some of a project, relative to it. */
+async function foldersInside(directory: string, parents: readonly string[]): Promise<readonly string[]> {
+  const names = await Promise.all(parents.map((parent) => foldersIn(join(directory, parent))));
+  return parents.flatMap((parent, index) => (names[index] ?? []).map((name) => `${parent}/${name}`));
 }
 
 async function detectIn(project: Project): Promise<DetectedBuild | undefined> {

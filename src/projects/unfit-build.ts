@@ -3,6 +3,7 @@ import {createError} from '../errors/index.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {otherHosts} from '../frameworks/other-hosts.js';
+import {foldersOf} from '../frameworks/server-files.js';
 import {listPaths} from '../text/entry-names.js';
 import {shellLine} from '../text/suggest.js';
 import {filesIn, firstOf, hasPath} from './build-folder.js';
@@ -53,27 +54,20 @@ export async function unfitBuild(
 }
 
 /**
- * The sites of a build that has no page at its top, relative to it: the lowest folders that have pages and what the
- * pages load. The build itself, as an empty text, where folders of pages share what they load.
+ * The sites of a build that has no page at its top, relative to it: the folders that have pages and all that the pages
+ * load. The build itself, as an empty string, where folders of pages share what they load.
  */
 async function sitesIn(build: string): Promise<readonly string[]> {
   const paths = await filesIn(build);
-  const loaded = new Set(paths.filter((path) => !path.endsWith('.html')).flatMap(foldersAbove));
+  const loaded = new Set(paths.filter((path) => !path.endsWith('.html')).flatMap(foldersOf));
   const pages = paths.filter((path) => posix.basename(path) === 'index.html');
-  const sites = [...new Set(pages.map((page) => foldersAbove(page).find((folder) => loaded.has(folder)) ?? ''))];
-  const isBelow = (site: string) =>
-    sites.some((other) => other !== site && `${site}/`.startsWith(other && `${other}/`));
-  const lowest = sites.filter((site) => !isBelow(site)).sort();
+  const folders = pages.map((page) => foldersOf(page).findLast((folder) => loaded.has(folder)) ?? '');
+  const isBelow = (folder: string) => folders.some((other) => other !== folder && folder.startsWith(other));
+  const sites = new Set(folders.filter((folder) => !isBelow(folder)));
   // Pages two folders down are of several sites, whatever they share.
-  return lowest[0] === '' && pages.every((page) => page.split('/').length > 2)
+  return sites.has('') && pages.every((page) => page.split('/').length > 2)
     ? pages.map((page) => posix.dirname(page)).sort()
-    : lowest;
-}
-
-/** The folders above a path, the innermost first, without a slash at the end; the last one is empty. */
-function foldersAbove(path: string): readonly string[] {
-  const folder = posix.dirname(path);
-  return folder === '.' ? [''] : [folder, ...foldersAbove(folder)];
+    : [...sites].map((folder) => folder.replace(/\/$/, '')).sort();
 }
 
 /** What is wrong with a build whose adapter or preset is for another host. */
@@ -81,13 +75,13 @@ export async function builtForOtherHost(
   directory: string,
   {name, buildDirectory}: Pick<Framework, 'name' | 'buildDirectory'>,
 ): Promise<UnfitBuild | undefined> {
-  const ofProject = await firstOf(otherHosts, async ({marks}) => (await firstMark(directory, marks)) !== undefined);
+  const ofProject = await firstOf(otherHosts, ({marks}) => hasAny(directory, marks));
   return ofProject ? builtFor(name, ofProject) : unfitForHost({name}, join(directory, buildDirectory));
 }
 
 /** As `builtForOtherHost`, by the build alone: what is beside it may be of an earlier one. */
 export async function unfitForHost({name}: Pick<Framework, 'name'>, build: string): Promise<UnfitBuild | undefined> {
-  const found = await firstOf(otherHosts, async ({inBuild = []}) => (await firstMark(build, inBuild)) !== undefined);
+  const found = await firstOf(otherHosts, ({inBuild = []}) => hasAny(build, inBuild));
   if (found !== undefined) return builtFor(name, found);
   const {preset} = await readJson(join(build, 'nitro.json'));
   if (typeof preset !== 'string' || /^node(?:[-_](?:server|cluster|middleware))?$/.test(preset)) return undefined;
@@ -97,8 +91,8 @@ export async function unfitForHost({name}: Pick<Framework, 'name'>, build: strin
   };
 }
 
-function firstMark(directory: string, marks: readonly string[]): Promise<string | undefined> {
-  return firstOf(marks, (mark) => hasPath(directory, mark));
+async function hasAny(directory: string, paths: readonly string[]): Promise<boolean> {
+  return (await firstOf(paths, (path) => hasPath(directory, path))) !== undefined;
 }
 
 function builtFor(name: string, {host, advice}: (typeof otherHosts)[number]): UnfitBuild {

@@ -56,12 +56,10 @@ async function missingError(directory: string, {cwd, project: given}: Places): P
   const isWanted = detected !== undefined && join(project, detected.buildDirectory) === directory;
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} does not exist.`, {
     suggestions: [
-      ...sites
-        .slice(0, mostSites)
-        .map(
-          (site) =>
-            `${show(site)} looks like a site that was built. To push it, run ${shellLine('mycli', 'push', show(site))}`,
-        ),
+      ...sites.slice(0, mostSites).map((site) => {
+        const folder = show(site);
+        return `${folder} looks like a site that was built. To push it, run ${shellLine('mycli', 'push', folder)}`;
+      }),
       ...suggestionsFor(detected, {isWanted, show}),
     ],
   });
@@ -99,30 +97,24 @@ function suggestionsFor(
  * says. The newest first.
  */
 async function builtSites(project: string): Promise<readonly string[]> {
-  const folders = await foldersBelow(project);
-  const pages = await Promise.all(folders.map((folder) => changed(join(project, folder, 'index.html'))));
-  const sites = folders.filter((_, index) => pages[index] !== undefined);
-  const times = new Map(folders.map((folder, index) => [folder, pages[index] ?? 0]));
-  const top = sites.filter((folder) => !sites.some((other) => folder.startsWith(`${other}/`)));
-  const isBelow = (path: string) => top.some((folder) => path.startsWith(`${folder}/`));
-  const sources = (
-    await Promise.all(
-      ['src', 'app', 'pages', 'source', 'content', 'docs'].map(async (folder) =>
-        (await filesIn(join(project, folder))).map((path) => `${folder}/${path}`),
-      ),
-    )
-  )
-    .flat()
-    .filter((path) => !isBelow(path));
-  const newest = Math.max(
-    0,
-    ...(await Promise.all(sources.map(async (path) => (await changed(join(project, path))) ?? 0))),
-  );
-  const fresh = top.filter((folder) => (times.get(folder) ?? 0) >= newest - checkoutMs);
-  const isSite = await Promise.all(fresh.map((folder) => isStaticBuild(join(project, folder))));
-  return fresh
-    .filter((_, index) => isSite[index])
-    .sort((one, other) => (times.get(other) ?? 0) - (times.get(one) ?? 0));
+  const pages: {readonly folder: string; readonly time: number}[] = [];
+  for (const folder of await foldersBelow(project)) {
+    const time = await changed(join(project, folder, 'index.html'));
+    if (time !== undefined) pages.push({folder, time});
+  }
+  const top = pages.filter(({folder}) => !pages.some((other) => folder.startsWith(`${other.folder}/`)));
+  let newest = 0;
+  for (const sources of ['src', 'app', 'pages', 'source', 'content', 'docs']) {
+    for (const path of await filesIn(project, `${sources}/`)) {
+      const isBuilt = top.some(({folder}) => path.startsWith(`${folder}/`));
+      if (!isBuilt) newest = Math.max(newest, (await changed(join(project, path))) ?? 0);
+    }
+  }
+  const sites: string[] = [];
+  for (const {folder, time} of top.toSorted((one, other) => other.time - one.time)) {
+    if (time >= newest - checkoutMs && (await isStaticBuild(join(project, folder)))) sites.push(folder);
+  }
+  return sites;
 }
 
 async function changed(path: string): Promise<number | undefined> {

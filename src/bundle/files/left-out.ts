@@ -3,7 +3,7 @@ import {exists} from '../../files/read-file.js';
 import {findServer} from '../../projects/build-rows.js';
 import {readProject} from '../../projects/read-project.js';
 
-/** What a build leaves out, because only another host runs it: a path in the project, and a file or a package that goes with it. */
+/** What a build leaves out, because only another host runs it: a path in the project, and a file or package of that host. */
 const otherParts: readonly {readonly host: string; readonly path: string; readonly beside?: RegExp}[] = [
   {host: 'Netlify', path: 'netlify/functions'},
   {host: 'Netlify', path: 'netlify/edge-functions'},
@@ -26,9 +26,10 @@ export async function partWarnings(project: string, build: string): Promise<read
   const found: string[] = [];
   for (const {host, path, beside} of otherParts) {
     const isOthers = beside === undefined || names.some((name) => beside.test(name));
-    const isRoot = path.startsWith('..') && !(await exists(join(project, '../redwood.toml')));
+    // Any project may have an API beside it.
+    if (path.startsWith('..') && !(await exists(join(project, '../redwood.toml')))) continue;
     const place = join(project, path);
-    if (isOthers && !isRoot && !`${place}${sep}`.startsWith(`${build}${sep}`) && (await exists(place)))
+    if (isOthers && !`${place}${sep}`.startsWith(`${build}${sep}`) && (await exists(place)))
       found.push(`${path} (${host})`);
   }
   if (found.length === 0) return [];

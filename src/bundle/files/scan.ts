@@ -258,9 +258,8 @@ function relativeTarget(directory: string, path: string, target: string): string
   const text = (onWindows ? target.replace(/\\$/, '') : target).replaceAll(sep, '/');
   if (!isAbsolute(target)) return text;
   const roots = [directory, realpathSync(directory)].map((root) => root.split(sep).join('/'));
-  const isIn = (root: string) => `${text}/`.startsWith(`${root}/`);
-  const isInAnyCase = (root: string) => `${text}/`.toLowerCase().startsWith(`${root}/`.toLowerCase());
-  const root = roots.find(onWindows ? isInAnyCase : isIn);
+  const comparable = (folder: string) => (onWindows ? `${folder}/`.toLowerCase() : `${folder}/`);
+  const root = roots.find((one) => comparable(text).startsWith(comparable(one)));
   if (root === undefined) return text;
   return `${'../'.repeat(path.split('/').length - 1)}${text.slice(root.length + 1)}` || '.';
 }

@@ -11,8 +11,8 @@ import type {DeploymentRecord} from '../store/store.js';
 import {siteOfHost, sitePath, type SiteName} from './site-address.js';
 
 /**
- * The deployed apps. They need no credentials of the API, and have other origins than the API, so that their scripts can neither
- * call it nor change the pages of the runtime.
+ * The deployed apps. They need no credentials of the API and have other origins, so that their scripts can neither call
+ * the API nor change the pages of the runtime.
  */
 export const siteProtocol: Protocol = {
   prefix: '/',
