@@ -68,7 +68,7 @@ import type {Served} from './pipelines/next-steps.js';
 import {rejectProblems, valueProblems} from './settings/definitions.js';
 import {packageVersion} from './version.js';
 
-/** The options of a call that changes something and cannot be tried: it must not pass over `dryRun`. */
+/** The options of calls that change something and have no dry run: they reject `dryRun` rather than ignore it. */
 const {dryRun: _, ...changing} = optionSchemas;
 
 /**

@@ -93,7 +93,7 @@ export const catalogue = {
   },
   ERR_PATTERN_INVALID: {kind: 'input', summary: 'A glob pattern is invalid, or a list of patterns is empty.'},
   ERR_SSR_ENTRY_MISSING: {kind: 'input', summary: 'The build has no server-only file.'},
-  ERR_SSR_ENTRY_PUBLIC: {kind: 'input', summary: 'Code of the server would be public.'},
+  ERR_SSR_ENTRY_PUBLIC: {kind: 'input', summary: 'Server code would be public.'},
   ERR_IGNORED_ENTRY: {kind: 'input', summary: 'An ignore rule excludes a server entry point.'},
   ERR_SENSITIVE_FILES: {
     kind: 'input',

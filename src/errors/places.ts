@@ -15,7 +15,7 @@ export function placesIn(error: unknown): readonly {readonly path: string; reado
   });
 }
 
-/** The first place in code of a project, not of packages: only of its own, if it is below a `node_modules` itself. */
+/** The innermost place in a project's own code, not in a package's. A project may be below a `node_modules` itself. */
 export function placeInProject(error: unknown, directory: string) {
   const packageOf = (path: string) => /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+/.exec(path)?.[0];
   return placesIn(error).find(({path}) => [undefined, packageOf(directory)].includes(packageOf(path)));

@@ -1,3 +1,4 @@
+import {isDeepStrictEqual} from 'node:util';
 import {commandLine} from '../text/suggest.js';
 
 /** A command that users are told to run: the ID of one of mycli's commands, and its arguments. */
@@ -96,12 +97,11 @@ export function completeCommand(
   const skipped = otherFlags(words, settings);
   for (const {flag, run, fresh} of settings.filter((one) => known.includes(one.flag) && !skipped.includes(one.flag))) {
     const given = wordsOf(flag, words);
-    const isSame = (some: readonly string[]) => some.join('\0') === fresh.join('\0');
-    if (given.length === 0 && !isSame(run)) words.push(...run);
+    if (given.length === 0 && !isDeepStrictEqual(run, fresh)) words.push(...run);
     if (given.length + run.length === 0 && fresh.length > 0 && flag === '--target' && id === 'bundle:push')
       words.push('--no-target');
     // Without its target, status shows all.
-    if (shortens && given.length > 0 && isSame(given) && !(id === 'status' && flag === '--target'))
+    if (shortens && given.length > 0 && isDeepStrictEqual(given, fresh) && !(id === 'status' && flag === '--target'))
       words.splice(words.indexOf(given[0] ?? ''), given.length);
   }
   return [id, ...words, ...folder];
@@ -114,7 +114,7 @@ function wordsOf(flag: string, words: readonly string[]): readonly string[] {
 }
 
 /** The flags of backends that do not serve the command. An archive that is pushed needs no folder. */
-function otherFlags(words: readonly string[], settings: RunSurroundings['settings']): readonly string[] {
+function otherFlags(words: readonly string[], settings: readonly RunSetting[]): readonly string[] {
   const backend = settings.find(({flag}) => flag === '--runtime-backend');
   const [, name = 'auto'] = [...wordsOf('--runtime-backend', words), ...(backend?.run ?? [])];
   const others: Readonly<Record<string, readonly string[]>> = {

@@ -77,7 +77,7 @@ export async function takenFromRollbacks(open: OpenBackend, ids: readonly Bundle
 /**
  * Deletes bundles with the chosen backend, one after the other. It goes on if the server refuses one, but stops at a
  * failure that the others would share (credentials, network, rate limit).
- * @param mayBeGone whether somebody else may have deleted some, which are passed over
+ * @param mayBeGone whether to skip bundles that someone else has deleted meanwhile
  */
 export async function deleteBundlesFrom(
   open: OpenBackend,

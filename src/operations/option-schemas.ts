@@ -38,6 +38,11 @@ function settings<const Name extends SettingKey>(...keys: readonly Name[]) {
   return Object.fromEntries(entries) as Readonly<Record<Name, v.GenericSchema>>;
 }
 
+/** One schema for several options. */
+function each<const Name extends string>(schema: v.GenericSchema, ...names: readonly Name[]) {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Readonly<Record<Name, v.GenericSchema>>;
+}
+
 const callback = v.function('must be a function');
 const id = v.union([text, v.number()], 'must be a string or a number');
 const number = v.number('must be a number');
@@ -89,14 +94,15 @@ export const optionSchemas: Readonly<Record<OptionName, v.GenericSchema>> = {
   apiConnection: knownFields({origin: text, organizationId: text, auth}),
   legacyAuth: auth,
   signal: v.instance(AbortSignal, 'must be an AbortSignal'),
-  ...{onProgress: callback, onEvent: callback, onRetry: callback, onFallback: callback, onResolve: callback},
-  ...{onFormat: callback, onDeletion: callback, onLines: callback, onReconnect: callback},
-  ...{confirm: callback, confirmTarget: callback, guardsOf: callback, optionsOf: callback},
-  ...{backends: objectSchema, backendOptions: objectSchema, pushRecords: objectSchema, uploadStates: objectSchema},
-  ...{cwd: text, archive: text, preview: text, output: text, backend: text, branch: text, match: text, name: text},
-  ...{force: toggle, dryRun: toggle, follow: toggle, allTargets: toggle, ifMissing: toggle, ifExists: toggle},
-  ...{limit: number, offset: number, keep: number, olderThanMs: number, bundleId: id, deploymentId: id},
-  ...{unset: names, patterns: names, invalidate: names, variables: names, set: objectSchema},
+  ...each(callback, 'onProgress', 'onEvent', 'onRetry', 'onFallback', 'onResolve'),
+  ...each(callback, 'onFormat', 'onDeletion', 'onLines', 'onReconnect'),
+  ...each(callback, 'confirm', 'confirmTarget', 'guardsOf', 'optionsOf'),
+  ...each(objectSchema, 'backends', 'backendOptions', 'pushRecords', 'uploadStates', 'set'),
+  ...each(text, 'cwd', 'archive', 'preview', 'output', 'backend', 'branch', 'match', 'name'),
+  ...each(toggle, 'force', 'dryRun', 'follow', 'allTargets', 'ifMissing', 'ifExists'),
+  ...each(number, 'limit', 'offset', 'keep', 'olderThanMs'),
+  ...each(id, 'bundleId', 'deploymentId'),
+  ...each(names, 'unset', 'patterns', 'invalidate', 'variables'),
   bundleIds: v.array(id, 'must be an array of bundle IDs'),
   format: v.picklist(['v1', 'v2'], 'must be v1 or v2'),
   // A source of a comparison, or a target whose bundle is promoted and a bundle that is rolled back to.

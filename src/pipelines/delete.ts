@@ -94,6 +94,6 @@ export async function pruneBundles(options: PruneBundlesOptions, host: PipelineH
   const gone = found.map(({bundleId}) => bundleId).filter((id) => ![...needed, ...deleted].includes(id));
   const {outlet} = open.host;
   if (needed.length > 0) outlet.warn(`Needed again, so not deleted: ${needed.join(', ')}.`);
-  if (gone.length > 0) outlet.warn(`Deleted by somebody else meanwhile: ${gone.join(', ')}.`);
+  if (gone.length > 0) outlet.warn(`Already deleted by someone else: ${gone.join(', ')}.`);
   return {...result, deleted};
 }

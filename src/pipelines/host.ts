@@ -26,7 +26,7 @@ export interface StepTerminal {
   info(line: string): void;
   /** Removes control characters and masks secrets. */
   clean(text: string): string;
-  /** Has warnings shown elsewhere than on a line, `label` as it is; undefined: on lines again. */
+  /** Redirects warnings, which otherwise have lines of their own. `label` may have colors. undefined ends it. */
   showWarnings(show: ((label: string, text: string) => void) | undefined): void;
   /** Breaks a line at the width of `stream`. `indent`: what the other lines begin with. */
   wrap(line: string, indent: string): readonly string[];

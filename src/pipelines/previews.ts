@@ -137,7 +137,7 @@ export async function deletePreview(
 
 type DeletionOptions = Omit<DeletePreviewOptions, 'branch' | 'confirm'>;
 
-/** What is to be known of a target before it is deleted: a branch may have any name, so that its name does not count. */
+/** The options that delete a preview, with its guards. A branch may have any name, so a slug like `production` is fine. */
 async function deletionOf({targetSlug, production}: TargetItem, {guardsOf, ...options}: DeletionOptions) {
   const own = {...options, ...(await guardsOf?.(targetSlug))};
   const isProduction = own.production === true || production === true;
@@ -164,7 +164,7 @@ async function remove(
   const deleting = finding.change('delete', `Delete ${targetSlug}`, async (_, {outlet}) => {
     const deleted = doomed !== undefined && (await deleteTargetFrom(open, doomed, target));
     outlet.title(
-      deleted ? `${dryRun ? 'Would delete' : 'Deleted'} ${targetSlug}` : `${targetSlug} was deleted meanwhile`,
+      deleted ? `${dryRun ? 'Would delete' : 'Deleted'} ${targetSlug}` : `${targetSlug} was already deleted`,
     );
     if (theirs.length === 0 || dryRun) return {deleted: deleted && !dryRun, bundles: theirs};
     await waitUntilGone(open, targetSlug);

@@ -102,8 +102,8 @@ export async function deleteTarget(options: DeleteTargetOptions, host: PipelineH
   if (!dryRun) await confirm?.(open.project.backend, target);
   const deleting = finding.after(target).change('delete', `Delete target ${targetSlug}`, async (doomed, {outlet}) => {
     const isDone = await deleteTargetFrom(open, doomed, options);
-    const what = isDone ? `${dryRun ? 'Would delete' : 'Deleted'} target` : 'Somebody else has deleted target';
-    outlet.title(`${what} ${targetSlug}`);
+    const done = `${dryRun ? 'Would delete' : 'Deleted'} target ${targetSlug}`;
+    outlet.title(isDone ? done : `Target ${targetSlug} was already deleted`);
     return isDone;
   });
   const isDone = await deleting.run();

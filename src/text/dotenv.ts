@@ -10,8 +10,8 @@ export interface DotenvLine {
 }
 
 /**
- * Reads a dotenv file as Node and the package dotenv do. Parsers disagree about quotes, escapes and `#`, so that each
- * value tells whether it is a matter of opinion. A value in quotes may have several lines.
+ * Reads a dotenv file as Node and the package dotenv do. Parsers disagree about quotes, escapes and `#`, so each line
+ * says why others may read another value. A value in quotes may have several lines.
  */
 export function parseDotenv(text: string): readonly DotenvLine[] {
   const lines = text.replaceAll(/\r\n?/g, '\n').split('\n');
@@ -59,7 +59,7 @@ function quotedValue(body: string, quote: string): Pick<DotenvLine, 'value' | 'p
   const isEscaped = /\\(?!n)/.test(value);
   return {
     value: value.replaceAll(String.raw`\n`, '\n'),
-    problem: isEscaped ? String.raw`it has another escape than \n in double quotes` : afterQuote(body, end),
+    problem: isEscaped ? String.raw`it has an escape other than \n in double quotes` : afterQuote(body, end),
   };
 }
 

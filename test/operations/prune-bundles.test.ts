@@ -169,7 +169,7 @@ describe('pruning', () => {
   test('tells in one sentence what somebody else has deleted while the user was asked', async () => {
     const {service, warnings, pruneToo} = await fourBundles();
     expect(await pruneToo({confirm: async () => void (await prune(service))})).toMatchObject({deleted: []});
-    expect(warnings).toEqual(['Deleted by somebody else meanwhile: 3, 2, 1.']);
+    expect(warnings).toEqual(['Already deleted by someone else: 3, 2, 1.']);
     expect(deletions(service)).toBe(3);
   });
 
@@ -177,7 +177,7 @@ describe('pruning', () => {
     const {service, warnings, pruneToo} = await fourBundles();
     const both = await Promise.all([pruneToo(), pruneToo()]);
     expect(both.flatMap(({deleted}) => deleted).toSorted()).toEqual([1, 2, 3]);
-    for (const warning of warnings) expect(warning).toMatch(/^Deleted by somebody else meanwhile: [\d, ]+\.$/);
+    for (const warning of warnings) expect(warning).toMatch(/^Already deleted by someone else: [\d, ]+\.$/);
     expect(await left(service)).toEqual([4]);
   });
 

@@ -25,9 +25,9 @@ describe('a dotenv file', () => {
     ['PW="""one"""', 'something follows its closing quotation mark'],
     ['PW="abc"def', 'something follows its closing quotation mark'],
     ["PW='abc'#def", 'something follows its closing quotation mark'],
-    ['PW="{\\"k\\":\\"v\\"}"', 'it has another escape than \\n in double quotes'],
-    ['PW="\\"q\\"\nB=2"', 'it has another escape than \\n in double quotes'],
-    ['PW="C:\\\\new"', 'it has another escape than \\n in double quotes'],
+    ['PW="{\\"k\\":\\"v\\"}"', 'it has an escape other than \\n in double quotes'],
+    ['PW="\\"q\\"\nB=2"', 'it has an escape other than \\n in double quotes'],
+    ['PW="C:\\\\new"', 'it has an escape other than \\n in double quotes'],
     ['PW="open\nB=2', 'its quotation mark is not closed'],
     ["PW='open", 'its quotation mark is not closed'],
   ])('tells of a value that parsers read differently: %j', (text, problem) => {

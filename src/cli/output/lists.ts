@@ -53,9 +53,7 @@ export function renderBundles(
   // Servers answer alike for both.
   if (bundles.length === 0 && !total)
     output.info('The project is empty, or does not exist: check its name if you expected bundles.');
-  output.withRemark(restOf(bundles.length, total), () => {
-    if (bundles.length > 0) printTable(bundles, columns, output);
-  });
+  printList(bundles, columns, total, output);
   return result;
 }
 
@@ -70,9 +68,7 @@ export function renderHistory(
   output: Output,
 ): BundleHistoryDocument {
   const {deployments, total} = result;
-  output.withRemark(restOf(deployments.length, total), () => {
-    if (deployments.length > 0) printTable(deployments, columns, output);
-  });
+  printList(deployments, columns, total, output);
   return {
     ...result,
     deployments: deployments.map((item) => ({...deploymentEntry(item), live: item.live})),
@@ -90,6 +86,17 @@ export function renderPruned(result: PruneBundlesResult, output: Output): Bundle
     output.outcome(`Deleted ${count(deleted.length, 'bundle')} of ${projectSlug} and kept ${String(kept + spared)}.`);
   }
   return result;
+}
+
+function printList<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  total: number | undefined,
+  output: Output,
+): void {
+  output.withRemark(restOf(rows.length, total), () => {
+    if (rows.length > 0) printTable(rows, columns, output);
+  });
 }
 
 /** What is said of the rest of a list. Undefined if there is none. */

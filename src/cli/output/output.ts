@@ -157,7 +157,7 @@ export class Output implements Logger {
     if (this.stream.isTTY === true) this.#writeStderr('\n');
   }
 
-  /** Shows the cursor, whoever holds back other output, before the process is stopped. */
+  /** Shows the cursor before the process is stopped, even while other output is held back. */
   showCursor(): void {
     this.#writeStderr('\u001B[?25h');
   }
@@ -270,7 +270,7 @@ export class Output implements Logger {
     return this.#json(value, 0);
   }
 
-  /** Has warnings shown elsewhere than on stderr; undefined: there again. */
+  /** Redirects warnings from stderr; undefined: to stderr again. */
   showWarnings(show: ((label: string, text: string) => void) | undefined): void {
     this.#showWarning = show;
   }

@@ -32,19 +32,16 @@ export async function unknownAddresses<Address extends {readonly url: string}>(
 /**
  * Asks in a terminal before secrets go to an address that a configuration file sets and that is new here, and remembers
  * the answer. Without a terminal, those of the environment go there, for which there is `MYCLI_TRUSTED_ORIGINS`.
- * @param use whether the command may check a deployment, and whether it reads the logs of an app
+ * @param use `writes`: whether the command may check a deployment. `readsLogs`: whether it reads the logs of an app
  * @throws RuntimeCliError `ERR_USAGE` if the answer is no, `ERR_ORIGIN_UNTRUSTED` if stored secrets would go there and
  * nobody can be asked.
  */
 export async function confirmAddresses(
   context: CommandContext,
   settings: Settings,
-  {
-    writes = false,
-    readsLogs = false,
-  }: {readonly writes?: boolean | undefined; readonly readsLogs?: boolean | undefined} = {},
+  {writes, readsLogs}: {readonly writes?: boolean | undefined; readonly readsLogs?: boolean | undefined} = {},
 ): Promise<void> {
-  const isUsed = (key: AddressKey) => (key === 'check' ? writes : key !== 'logsOrigin' || readsLogs);
+  const isUsed = (key: AddressKey) => (key === 'check' ? writes === true : key !== 'logsOrigin' || readsLogs === true);
   const asks = isAttended(context);
   const sent = addressKeys.filter(isUsed).flatMap((key) => sentTo(settings, key));
   const addresses = sent.filter(({isStored}) => asks || isStored);
@@ -84,7 +81,9 @@ function sentTo(settings: Settings, key: AddressKey) {
   const isOther = key === 'tokenUrl' && (isStored || settings.apiToken !== undefined);
   if (!isUsed || isOther || secret === undefined || settings[key]?.source.kind !== 'config') return [];
   return urlsOf(settings, key).map((url) => ({
-    ...{url, isStored, secret: secret.name},
+    url,
+    isStored,
+    secret: secret.name,
     flag: shellLine(...flagValue(`--${String(flag?.name)}`, shownAddress(url))),
   }));
 }

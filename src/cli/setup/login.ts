@@ -345,7 +345,7 @@ async function signInToPlugin(
   }
 }
 
-/** Says why a login of a new project failed, so that no answer is lost. Throws what nobody can correct. */
+/** Says why a login of a new project failed, so that no answer is lost. Rethrows what no other answer can fix. */
 function tellFailure({output, signal}: CommandContext, error: unknown): RuntimeCliError {
   const ends = ['ERR_INTERRUPTED', 'ERR_OUTPUT', 'ERR_USAGE'];
   if (signal.aborted || !isRuntimeCliError(error) || ends.includes(error.code)) throw error;

@@ -61,7 +61,7 @@ export async function planProject(
   // What the project's configuration will imply is not known yet.
   output.completeHints({settings: []});
   if (isPluginBackend(preference)) await pluginOf(preference, context, settings);
-  const detected = await withoutDoubt(await detectBuild(cwd), cwd);
+  const detected = await checkGuess(await detectBuild(cwd), cwd);
   if (detected?.exists === true || detected?.framework !== undefined) output.info(describeBuild(detected));
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
   const suggested = await withSuggestions(await takeOver(context, settings, setup.mode), detected, cwd);
@@ -169,17 +169,17 @@ function describeBuild({framework, buildDirectory, exists: isBuilt, static: isSt
 }
 
 /**
- * A folder that only looks like a site is not taken for one if it has what no visitor needs: whoever pushes it says so.
+ * A folder is no site just because it has a page: if it also has files that no visitor needs, the user has to decide.
  */
-async function withoutDoubt(detected: DetectedBuild | undefined, cwd: string): Promise<DetectedBuild | undefined> {
+async function checkGuess(detected: DetectedBuild | undefined, cwd: string): Promise<DetectedBuild | undefined> {
   if (detected?.isGuess !== true) return detected;
   const {buildDirectory} = detected;
   const paths = (await filesIn(join(cwd, buildDirectory))).filter((path) => !packageFiles.includes(path));
   const found = [...unneededIn(paths), ...paths.map((path) => ({path})).filter(hasSensitiveName)];
   if (found.length === 0) return detected;
   const names = listPaths(found.map(({path}) => path));
-  const problem = `${buildDirectory === '.' ? 'This folder' : buildDirectory} has a page, and what no visitor needs: ${names}.`;
-  const advice = `If it is the site, list in .bundleignore what is not for visitors, then run ${shellLine('mycli', 'push', buildDirectory, '--static')}`;
+  const problem = `${buildDirectory === '.' ? 'This folder' : buildDirectory} has an index page, but also files that no visitor needs: ${names}.`;
+  const advice = `If it is your site, list those that are not for visitors in .bundleignore, then run ${shellLine('mycli', 'push', buildDirectory, '--static')}`;
   return {...detected, unfit: {problem, advice}};
 }
 

@@ -158,6 +158,9 @@ async function ask<Answer>(question: string, context: QuestionContext, prompt: P
   }
 }
 
+/** What a terminal in raw mode sends for these keys. */
+const [ctrlC, ctrlD] = ['\u0003', '\u0004'];
+
 /** Milliseconds without a key after which whatever was typed ahead or pasted has come to its end. */
 const quietMs = 50;
 
@@ -174,12 +177,15 @@ async function askOnce<Answer>(
   const end = () => ending.abort(createError('ERR_USAGE', 'The input ended before a value was entered.'));
   const stop = () => ending.abort(stopped);
   const keys = new PassThrough();
-  let [lastAt, isAsked, isEntered, isPasting, hasMore] = [0, false, false, false, false];
+  let lastAt = 0;
+  let isAsked = false;
+  let isEntered = false;
+  let isPasting = false;
+  let hasMore = false;
   const onData = (chunk: Buffer) => {
     lastAt = performance.now();
-    const [isCtrlC, isCtrlD] = [3, 4].map((key) => chunk.includes(key));
-    if (isCtrlC) ending.abort(createError('ERR_INTERRUPTED', 'Interrupted.'));
-    else if (isCtrlD) end();
+    if (chunk.includes(ctrlC)) ending.abort(createError('ERR_INTERRUPTED', 'Interrupted.'));
+    else if (chunk.includes(ctrlD)) end();
     else if (isAsked) keys.write(chunk);
   };
   keys.on('keypress', (typed: string | undefined, {name}: {readonly name?: string}) => {

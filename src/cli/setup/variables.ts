@@ -12,7 +12,7 @@ import type {Settings} from '../settings/settings.js';
 type Variables = Readonly<Record<string, string>>;
 type Sources = Pick<CommandContext, 'cwd' | 'stdin' | 'output'>;
 
-/** What names begin with that are settings of clients of the service, some of them secrets, and not of an app. */
+/** Prefixes of the settings of the service's clients, some of which are secrets. They are not variables of an app. */
 const clientPrefixes = ['MYCLI_', 'MRT_', 'SFCC_'];
 
 /** Whether a variable of a file is one of the app. @param excluded more prefixes of those that are not */
@@ -20,19 +20,19 @@ function isOfApp(name: string, excluded: readonly string[] = []): boolean {
   return ![...clientPrefixes, ...excluded].some((prefix) => name.toUpperCase().startsWith(prefix.toUpperCase()));
 }
 
-/** The names in a dotenv file, as those of an app. */
-export async function namesIn(path: string, context: Omit<Sources, 'output'>): Promise<readonly string[]> {
+/** The names of an app's variables in a dotenv file. */
+export async function variableNamesIn(path: string, context: Omit<Sources, 'output'>): Promise<readonly string[]> {
   return Object.keys(await readDotenv(path, context)).filter((name) => isOfApp(name));
 }
 
-/** The variables of an app in a dotenv file. Says which others are left out. */
+/** The variables of an app in a dotenv file. Warns of the others, which are skipped. */
 async function readAppVariables(path: string, excluded: readonly string[], context: Sources): Promise<Variables> {
   const entries = Object.entries(await readDotenv(path, context));
   const others = entries.map(([name]) => name).filter((name) => !isOfApp(name, excluded));
   if (others.length > 0)
     context.output.warn(
-      `Left out of ${path === '-' ? 'stdin' : path}, as no variables of the app: ${others.join(', ')}.`,
-      ['To set one, type its name: NAME=@FILE'],
+      `Skipped in ${path === '-' ? 'stdin' : path}, because they are not variables of the app: ${others.join(', ')}.`,
+      ['To set one anyway, pass NAME=@FILE'],
     );
   return Object.fromEntries(entries.filter(([name]) => !others.includes(name)));
 }
@@ -40,7 +40,7 @@ async function readAppVariables(path: string, excluded: readonly string[], conte
 /**
  * Reads the variables that a command line names: `NAME=VALUE`, `NAME=@FILE`, `NAME=-` for stdin, and those of a dotenv
  * file. Values are secrets, so no message has one.
- * @param from the dotenv file; `-` is stdin. Its variables with the prefixes `excluded`, or of clients, are left out
+ * @param from the dotenv file; `-` is stdin. Its variables with the prefixes `excluded`, or of clients, are skipped
  */
 export async function readVariables(
   pairs: readonly string[],

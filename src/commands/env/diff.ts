@@ -1,7 +1,7 @@
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
 import type {EnvDiffDocument} from '../../cli/output/documents.js';
-import {namesIn} from '../../cli/setup/variables.js';
+import {variableNamesIn} from '../../cli/setup/variables.js';
 
 export default class EnvDiff extends BaseCommand<typeof EnvDiff> {
   static override readonly summary = 'Compare the names in a dotenv file with the variables of a target.';
@@ -18,7 +18,7 @@ export default class EnvDiff extends BaseCommand<typeof EnvDiff> {
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events')};
 
   protected async execute(context: CommandContext): Promise<EnvDiffDocument> {
-    const names = await namesIn(this.args.file, context);
+    const names = await variableNamesIn(this.args.file, context);
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {listVariables} = await import('../../pipelines/targets.js');
     const {renderVariableDiff} = await import('../../cli/output/targets.js');

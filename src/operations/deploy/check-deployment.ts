@@ -151,7 +151,7 @@ function unhealthy(
   });
 }
 
-/** The error for a deployment that finished, and whose check was not let through to it. */
+/** The error for a finished deployment whose check was refused access. */
 function uncheckable(
   deployed: AcceptedDeployment,
   checks: readonly CheckResult[],

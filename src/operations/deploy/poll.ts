@@ -13,7 +13,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The pause after waiting for so long: a fifth of it, so that the end is seen no later than that, up to the interval. */
+/** The next pause, at most the interval: a fifth of the time waited, so that the end is noticed at most that late. */
 export function pauseMs(intervalMs: number, waitedMs: number): number {
   return Math.min(intervalMs, Math.max(leastPauseMs, waitedMs / 5));
 }

@@ -28,7 +28,7 @@ export async function planAhead(route: PushRoute): Promise<PushPlan> {
   try {
     const plan = await planPush(route);
     const noted = await looking;
-    if (noted === undefined) await lookBeforeLarge(plan, open);
+    if (noted === undefined) await lookBeforeLargeUpload(plan, open);
     return {...plan, noted};
   } finally {
     ended.abort();
@@ -38,12 +38,12 @@ export async function planAhead(route: PushRoute): Promise<PushPlan> {
 async function lookAhead(route: PushRoute, open: OpenBackend): Promise<NotedAhead | undefined> {
   const {backend, secrets} = open;
   const {format, options, fallback, release} = route;
-  // An unchanged bundle, which others may deploy meanwhile, needs a later look.
+  // Others may deploy an unchanged bundle meanwhile, so the target is read later.
   const targetSlug = options.ifChanged ? undefined : options.targetSlug;
   // With a fallback, a refusal of the upload decides.
   if (backend.ahead === undefined || fallback !== undefined) return undefined;
   const ask = backend.ahead.bind(backend, {format, targetSlug});
-  const noted = await unlessOther(
+  const noted = await ifRelevant(
     open,
     callInContext(backend, backendMembers.upload, await open.context(), ask, secrets),
   );
@@ -52,16 +52,19 @@ async function lookAhead(route: PushRoute, open: OpenBackend): Promise<NotedAhea
 }
 
 /** Reads the history of the target, or the list of bundles, before an upload that takes long. */
-async function lookBeforeLarge({content, options, fallback, release}: PushPlan, open: OpenBackend): Promise<void> {
+async function lookBeforeLargeUpload(
+  {content, options, fallback, release}: PushPlan,
+  open: OpenBackend,
+): Promise<void> {
   const {backend} = open;
   const size = content.kind === 'build' ? content.plan.totalBytes : content.bundle.size;
   // With `ifChanged`, the list is read anyway, and there may be nothing to upload.
   if (size <= largeBytes || backend.plugin !== undefined || fallback !== undefined || options.ifChanged) return;
   if (release === undefined) {
-    await unlessOther(open, invoke(open, 'listBundles', {limit: 1}));
+    await ifRelevant(open, invoke(open, 'listBundles', {limit: 1}));
     return;
   }
-  const [newest] = (await unlessOther(open, readHistory(open, release.targetSlug, 2))) ?? [];
+  const [newest] = (await ifRelevant(open, readHistory(open, release.targetSlug, 2))) ?? [];
   refuseBusy(release, newest);
 }
 
@@ -71,8 +74,8 @@ function refuseBusy(release: Release | undefined, newest: DeploymentItem | undef
   throw targetBusy(release.targetSlug, newest);
 }
 
-/** Resolves to undefined after a failure that says nothing of the upload. */
-async function unlessOther<Result>({signal}: OpenBackend, work: Promise<Result>): Promise<Result | undefined> {
+/** Resolves to undefined after a failure that does not predict how the upload will end. */
+async function ifRelevant<Result>({signal}: OpenBackend, work: Promise<Result>): Promise<Result | undefined> {
   return work.catch((error: unknown) => {
     signal.throwIfAborted();
     if (failsAnyway(error) || !isRuntimeCliError(error)) throw error;

@@ -113,7 +113,7 @@ async function confirmRecord(
   }
   const own = previewIn(found?.message);
   if (own !== undefined && own !== preview) {
-    logger.info(`Bundle ${String(bundleId)} of the last push goes with its preview.`);
+    logger.info(`Bundle ${String(bundleId)} of the last push was uploaded for a preview and is deleted with it.`);
     return undefined;
   }
   if (found?.status === 'ready' || found?.status === 'preparing')

@@ -128,9 +128,9 @@ async function uploadTo({open, options, release}: BuiltPush, content: SentConten
     withUploadState(open, content, options, (state) =>
       callInContext(backend, backendMembers.upload, {...context, state}, send, secrets),
     ).catch(async (error: unknown) => {
-      const told = await explainFailure(error, content.bundle, open, isPartlySent && context.countWrites() === 0);
+      const explained = await explainFailure(error, content.bundle, open, isPartlySent && context.countWrites() === 0);
       const sent = {message: content.bundle.message, at, targetSlug: options.targetSlug};
-      throw isRuntimeCliError(told) ? await explainLost(told, open, sent) : told;
+      throw isRuntimeCliError(explained) ? await explainLost(explained, open, sent) : explained;
     });
   const deploys = backend.deploysOnUpload?.includes(content.bundle.format) === true;
   const result = release && deploys ? await inTargetSlot(open, release, undefined, upload) : await upload();

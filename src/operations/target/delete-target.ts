@@ -60,14 +60,14 @@ export function refuseProduction(
   if (production !== true || force) return;
   const message = `Target ${targetSlug} is production.`;
   throw createError('ERR_GUARD_REFUSED', `${message} Nothing was deleted.`, {
-    suggestions: [['If it is to be deleted, run: ', {run: ['target:delete', targetSlug, '--force']}]],
+    suggestions: [['To delete it anyway, run: ', {run: ['target:delete', targetSlug, '--force']}]],
     details: {targetSlug, failures: [{guard: 'production', message}]},
   });
 }
 
 /**
- * Deletes a target, once. If the answer is unclear, it looks whether the target is still there. Resolves to false if
- * somebody else has deleted one that need not exist.
+ * Deletes a target, once. If the answer is unclear, it looks whether the target is still there. With `ifExists`,
+ * resolves to false if someone else has deleted it.
  */
 export async function deleteTargetFrom(
   open: OpenBackend,

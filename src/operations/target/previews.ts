@@ -107,8 +107,8 @@ function wordOf(branch: string): string {
 }
 
 /**
- * Slugs that the target of a branch can have: the second one, which is only its own, if the first is not free. Where a
- * branch ends as a digest does, it has the second one only: it may be called as the target of another one.
+ * Slugs that the target of a branch can have: the second one, which is only its own, if the first is not free. A
+ * branch that ends like a digest gets only the second: the first may be that of another branch.
  */
 export function previewSlugs(branch: string): readonly [string, string] {
   const word = wordOf(branch);
