@@ -5,15 +5,8 @@ import {createError} from '../errors/index.js';
 import {outputError} from '../errors/system-failure.js';
 import {hasDied, ownPid, ownPidSpace} from './ownership.js';
 
-/** How long to wait for others, in milliseconds. Whoever changes a small file is done long before. */
-const patienceMs = 20_000;
 /** How often a lock shows that its owner lives, in milliseconds, to those who cannot ask for its process. */
 const renewalMs = 20_000;
-
-interface LockOptions {
-  /** How long to wait for another process, in milliseconds; 0: not at all. @default 20,000 */
-  readonly patienceMs?: number;
-}
 
 /**
  * Does something with a file that no other process of mycli does at the same time: read it, change it, write it. The
@@ -21,14 +14,16 @@ interface LockOptions {
  *
  * A lock is a folder beside the file, named after its process. Whoever has made one, looks for others, and withdraws if
  * there are any: of two, at least one sees the other.
+ * @param options `patienceMs`: how long to wait for another process; 0: not at all. Whoever changes a small file is done
+ * long before the default.
  * @throws RuntimeCliError `ERR_OUTPUT` when the folder cannot be written, or another process keeps the lock.
  */
 export async function withLock<Result>(
   path: string,
   work: () => Promise<Result>,
-  options: LockOptions = {},
+  {patienceMs = 20_000}: {readonly patienceMs?: number} = {},
 ): Promise<Result> {
-  const own = await lock(path, performance.now() + (options.patienceMs ?? patienceMs));
+  const own = await lock(path, performance.now() + patienceMs);
   const renewal = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => undefined), renewalMs);
   renewal.unref();
   try {

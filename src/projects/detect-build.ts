@@ -56,10 +56,10 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
   if (named.length === 0) return detected;
   const own = project.isWorkspace ? undefined : detected?.buildCommand;
   const unfit = {
-    problem: `There is no build here that can be pushed, but in ${listPaths([...members, ...outputs])}.`,
+    problem: `Nothing here can be pushed, but there are builds in ${listPaths([...members, ...outputs])}.`,
     advice:
-      `Name the one that is meant, as in ${named.join(' or ')}` +
-      (own === undefined ? '' : `. To push that of this folder, run ${own} first`),
+      `Choose one of them, as in ${named.join(' or ')}` +
+      (own === undefined ? '' : `. To push this folder's own build, run ${own} first`),
   };
   return {buildDirectory: 'build', exists: false, static: false, ...detected, unfit};
 }

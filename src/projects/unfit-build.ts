@@ -38,7 +38,7 @@ export async function unfitBuild(
   if (site !== undefined) {
     const folder = (path: string) => posix.join(buildDirectory, path);
     return {
-      problem: `${buildDirectory}, the build of ${name}, has no page (index.html) at its top, but below it.`,
+      problem: `${buildDirectory}, the build of ${name}, has no page (index.html) at its top, only below it.`,
       advice:
         site === ''
           ? `If that is the site, run ${shellLine('mycli', 'push', buildDirectory, '--static')}`

@@ -257,13 +257,13 @@ const contacts: Readonly<Record<string, Contact>> = {
     files: {'dist/shop/browser/de/index.html': page, 'dist/shop/browser/en/index.html': page},
     folder: 'dist/shop/browser',
     push: {public: ['de/index.html', 'en/index.html'], warning: /no index\.html at the top.* \/de\/, \/en\//},
-    static: {public: ['de/index.html', 'en/index.html'], warning: /no page at its address/},
+    static: {public: ['de/index.html', 'en/index.html'], warning: /no home page/},
   },
   'a folder of images': {
     files: {'out/a.png': ''},
     folder: 'out',
     push: /has no server-only file/,
-    static: {public: ['a.png'], warning: /no page at its address/},
+    static: {public: ['a.png'], warning: /no home page/},
   },
   PHP: {
     files: {'dist/index.php': '<?php', 'dist/a.css': ''},
@@ -276,7 +276,7 @@ const contacts: Readonly<Record<string, Contact>> = {
     files: {'dist/index.js': '', 'dist/index.d.ts': ''},
     folder: 'dist',
     push: /looks like the build of a library/,
-    static: {public: ['index.d.ts', 'index.js'], warning: /no page at its address/},
+    static: {public: ['index.d.ts', 'index.js'], warning: /no home page/},
   },
 };
 

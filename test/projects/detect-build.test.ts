@@ -158,12 +158,12 @@ describe('detectBuild', () => {
       exists: true,
     });
     expect((await detectBuild(root))?.unfit).toEqual({
-      problem: 'There is no build here that can be pushed, but in dist/apps/api, dist/apps/web.',
-      advice: 'Name the one that is meant, as in mycli push dist/apps/api',
+      problem: 'Nothing here can be pushed, but there are builds in dist/apps/api, dist/apps/web.',
+      advice: 'Choose one of them, as in mycli push dist/apps/api',
     });
     await project([], ['apps/shop/dist/index.html'], {'apps/shop/package.json': '{"devDependencies": {"vite": "8"}}'});
     expect((await detectBuild(root))?.unfit?.advice).toBe(
-      'Name the one that is meant, as in -C apps/shop or mycli push dist/apps/api',
+      'Choose one of them, as in -C apps/shop or mycli push dist/apps/api',
     );
   });
 
@@ -268,8 +268,8 @@ describe('detectBuild', () => {
       'client/package.json': '{"dependencies": {"react-scripts": "5"}}',
     });
     expect((await detectBuild(root))?.unfit).toEqual({
-      problem: 'There is no build here that can be pushed, but in client.',
-      advice: 'Name the one that is meant, as in -C client. To push that of this folder, run npm run build first',
+      problem: 'Nothing here can be pushed, but there are builds in client.',
+      advice: "Choose one of them, as in -C client. To push this folder's own build, run npm run build first",
     });
   });
 
@@ -288,8 +288,8 @@ describe('detectBuild', () => {
         'packages/ui/package.json': '{}',
       });
       const unfit = {
-        problem: 'There is no build here that can be pushed, but in apps/web.',
-        advice: 'Name the one that is meant, as in -C apps/web',
+        problem: 'Nothing here can be pushed, but there are builds in apps/web.',
+        advice: 'Choose one of them, as in -C apps/web',
       };
       expect(await detectBuild(root)).toMatchObject({exists: false, unfit});
       await writeFile(join(root, 'package.json'), '{}');

@@ -211,7 +211,7 @@ test('commands to paste are quoted for PowerShell and cmd', async () => {
 
 test.each([
   [['static/App.js', 'static/app.js'], '"static/App.js" and "static/app.js" are one name'],
-  [['static/what?.html'], 'can have no file "static/what?.html"'],
+  [['static/what?.html'], 'no file can be named "static/what?.html"'],
 ])(
   'a local runtime refuses a bundle with %j, which its disk cannot hold, and keeps nothing',
   async (paths, message) => {

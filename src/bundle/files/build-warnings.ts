@@ -58,7 +58,7 @@ export function wideEntries(files: readonly BundleFile[], buildDirectory: string
   return entries.flatMap(({path}) =>
     begins(sourceOf(buildDirectory, path), /^(?:\xFF\xFE|\xFE\xFF)/)
       ? [
-          `${showPath(path)} is in UTF-16, which Node.js can't run. Save it as UTF-8. PowerShell does with Set-Content ` +
+          `${showPath(path)} is in UTF-16, which Node.js can't run. Save it as UTF-8. In PowerShell, use Set-Content ` +
             '-Encoding utf8.',
         ]
       : [],

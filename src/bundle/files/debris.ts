@@ -27,5 +27,5 @@ export function debrisWarnings(paths: readonly string[]): readonly string[] {
   const isDouble = (path: string) => basename(path).startsWith('._') && all.has(path.replace(/\._(?=[^/]*$)/, ''));
   const found = paths.filter((path) => path.split('/').some(isDebrisName) || isDouble(path));
   if (found.length === 0) return [];
-  return [`The archive has what systems and editors leave in folders: ${listPaths(found)}. Build it again without.`];
+  return [`The archive contains leftovers of systems and editors: ${listPaths(found)}. Build it again without them.`];
 }

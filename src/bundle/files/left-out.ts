@@ -34,7 +34,7 @@ export async function partWarnings(project: string, build: string): Promise<read
   }
   if (found.length === 0) return [];
   return [
-    `The bundle leaves out what only another host runs: ${found.join(', ')}. If the site needs it, leave it there and call it ` +
+    `The bundle leaves out what only another host runs: ${found.join(', ')}. If the site needs it, keep it there and call it ` +
       'by its URL, or make it part of a server (docs/guides/frameworks.md, Other servers).',
   ];
 }
@@ -43,7 +43,7 @@ export async function partWarnings(project: string, build: string): Promise<read
 export async function startWarnings(build: string, paths: readonly string[]): Promise<readonly string[]> {
   if (paths.some((path) => startable.test(path)) || (await findServer(build)) !== undefined) return [];
   return [
-    'Nothing in the build is a server that the Runtime can start, so pages that no file has are missing (404). Add an ssr.mjs ' +
+    'Nothing in the build is a server that the Runtime can start, so every path without a file answers 404. Add an ssr.mjs ' +
       'at its top that listens, or exports an app or a handler as default. For a site without a server, build pages instead.',
   ];
 }

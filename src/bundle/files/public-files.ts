@@ -235,10 +235,10 @@ export function siteWarnings({sources}: ResolvedConfig, paths: readonly string[]
   if (!isStatic(sources) || paths.includes('index.html')) return [];
   const pages = paths.filter((path) => /^[^/]+\/index\.html$/.test(path)).map((path) => posix.dirname(path));
   return [
-    'The site has no page at its address: there is no index.html at the top of the build. ' +
+    'The site has no home page: there is no index.html at the top of the build. ' +
       (pages.length === 0
         ? 'Check that this is the folder that the build wrote.'
-        : `Visitors need the paths of its pages: ${listPaths(
+        : `Visitors have to open its pages by their paths: ${listPaths(
             pages.map((folder) => `/${folder}/`),
             listed,
           )}.`),

@@ -96,7 +96,7 @@ export async function scanBuildDirectory(
       ...(own.length === 0 ? [] : [`Left out what mycli wrote: ${listPaths(own.toSorted(comparePaths))}.`]),
       ...(debris.length === 0
         ? []
-        : [`Left out what systems and editors leave in folders: ${listPaths(debris.sort(comparePaths))}.`]),
+        : [`Left out leftovers of systems and editors: ${listPaths(debris.sort(comparePaths))}.`]),
       ...(leftOut.length === 0 ? [] : [`Left out data of version control: ${listPaths(leftOut)}.`]),
       ...warnings,
     ],

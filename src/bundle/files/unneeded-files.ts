@@ -90,10 +90,11 @@ export function checkUnneeded(
   const found = unneededIn(published.map(({path}) => path));
   const refused = found.filter(({isRefused}) => isRefused && !allowSensitiveFiles);
   if (refused.length > 0) {
-    throw createError('ERR_SENSITIVE_FILES', `Anyone could download what no visitor needs: ${listReasons(refused)}.`, {
+    const message = `The bundle would publish files that no visitor needs: ${listReasons(refused)}.`;
+    throw createError('ERR_SENSITIVE_FILES', message, {
       suggestions: [
-        'Exclude it with --ignore GLOB or in .bundleignore.',
-        'If visitors need it, pass --allow-sensitive-files.',
+        'Exclude them with --ignore GLOB or in .bundleignore.',
+        'If visitors need them, pass --allow-sensitive-files.',
       ],
       details: fileDetails(refused.map(({path}) => path)),
     });
@@ -105,7 +106,7 @@ export function checkUnneeded(
     ...(told.length === 0
       ? []
       : [
-          `Anyone can download what no visitor needs: ${listReasons(told)}. Exclude it with --ignore GLOB or in .bundleignore.`,
+          `The bundle publishes files that no visitor needs: ${listReasons(told)}. Exclude them with --ignore GLOB or in .bundleignore.`,
         ]),
     ...(maps.length === 0
       ? []

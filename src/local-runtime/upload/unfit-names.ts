@@ -13,11 +13,12 @@ const notOnWindows = /[<>:"|?*]|[. ]$|^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³]
  */
 export async function refuseUnfitNames(files: readonly string[], folder: string): Promise<void> {
   const unfit = onWindows && files.find((file) => file.split('/').some((name) => notOnWindows.test(name)));
-  if (unfit) throw new HttpFailure(422, `Windows, on which this runtime runs, can have no file "${unfit}". Rename it.`);
+  if (unfit)
+    throw new HttpFailure(422, `This runtime runs on Windows, where no file can be named "${unfit}". Rename it.`);
   const same = (await exists(path.join(folder, 'ARCHIVE'))) ? sameNames(files) : undefined;
   if (same === undefined) return;
   const names = `"${same[0]}" and "${same[1]}"`;
-  throw new HttpFailure(422, `${names} are one name on the disk of this runtime. Rename one of them.`);
+  throw new HttpFailure(422, `${names} would be the same file on this runtime's disk. Rename one of them.`);
 }
 
 /** Two of the paths, or of the folders on them, that differ only in upper and lower case or in how letters are composed. */

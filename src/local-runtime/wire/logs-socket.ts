@@ -43,17 +43,24 @@ export function serveLogs(server: Server, context: RuntimeContext): () => void {
   };
 }
 
-/** Sends lines as fast as a client reads them. Of what waits for it, the oldest are dropped, and it is told. */
+/** Sends lines as fast as a client reads them. Drops the oldest of those that wait, and tells the client so. */
 function sender(opened: WebSocket, {now}: RuntimeContext): (line: string) => void {
   let waiting: string[] = [];
-  let [characters, dropped, isSending] = [0, 0, false];
+  let characters = 0;
+  let dropped = 0;
+  let isSending = false;
   const send = (): void => {
     if (isSending || waiting.length === 0) return;
     const lost =
-      dropped === 0 ? [] : [`${now().toISOString()}\t\tWARN\t${dropped} lines were dropped: they were not read.`];
+      dropped === 0
+        ? []
+        : [`${now().toISOString()}\t\tWARN\t${dropped} lines were dropped because the client did not read them.`];
     // Published clients read the time here.
     const entries = [...lost, ...waiting].map((message) => ({timestamp: now().getTime(), message}));
-    [waiting, characters, dropped, isSending] = [[], 0, 0, true];
+    waiting = [];
+    characters = 0;
+    dropped = 0;
+    isSending = true;
     opened.send(JSON.stringify(entries), () => {
       isSending = false;
       send();

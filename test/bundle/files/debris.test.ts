@@ -28,7 +28,7 @@ test('what systems and editors leave in folders is left out, and told', async ()
   const options = {format: 'v2', cwd, env: {}, now: () => new Date(0)} as const;
   const {files, warnings} = await planBundle({...options, ignore: ['._pipe', '.#app.js']});
   expect(files.map(({path}) => path)).toEqual(Object.keys(kept).sort());
-  const told = warnings.find((warning) => warning.startsWith('Left out what systems and editors leave in folders:'));
+  const told = warnings.find((warning) => warning.startsWith('Left out leftovers of systems and editors:'));
   expect(told).toContain('.DS_Store, __MACOSX');
   expect(told).not.toContain('.#app.js');
 });

@@ -20,7 +20,7 @@ describe('planBundle', () => {
     const tree = {[`build/static/${path}`]: ''};
     await expect(plan(tree)).rejects.toMatchObject({
       code: 'ERR_SENSITIVE_FILES',
-      message: `Anyone could download what no visitor needs: static/${path} (${reason}).`,
+      message: `The bundle would publish files that no visitor needs: static/${path} (${reason}).`,
     });
     expect(await warningsOf(tree, {allowSensitiveFiles: true})).toEqual([expect.stringContaining(`static/${path}`)]);
     expect(await warningsOf(tree, {ignore: [path.split('/').at(-1) ?? '']})).toEqual([]);
@@ -44,7 +44,7 @@ describe('planBundle', () => {
     ['index.html.old', 'a backup'],
   ])('planBundle: of %s, a warning tells', async (path, reason) => {
     expect(await warningsOf({[`build/static/a/${path}`]: ''})).toContain(
-      `Anyone can download what no visitor needs: static/a/${path} (${reason}). Exclude it with --ignore GLOB or in .bundleignore.`,
+      `The bundle publishes files that no visitor needs: static/a/${path} (${reason}). Exclude them with --ignore GLOB or in .bundleignore.`,
     );
   });
 
