@@ -94,7 +94,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const isOfRow = settings.sources.some(({setting, from}) => setting === 'ssrOnly' && from === known?.name);
   const unfit = await (framework && isOfRow
     ? unfitEntry(framework, buildDirectory)
-    : framework === undefined && options.static !== true && unfitForHost({name: 'The build'}, buildDirectory));
+    : framework === undefined && options.static !== true && unfitForHost('The build', buildDirectory));
   if (unfit) throw unfitError(unfit);
   const isMarkedByRow = options.static !== true && (isOfRow || framework?.lists !== undefined);
   const scriptWarnings =

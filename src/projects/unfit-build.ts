@@ -76,11 +76,11 @@ export async function builtForOtherHost(
   {name, buildDirectory}: Pick<Framework, 'name' | 'buildDirectory'>,
 ): Promise<UnfitBuild | undefined> {
   const ofProject = await firstOf(otherHosts, ({marks}) => hasAny(directory, marks));
-  return ofProject ? builtFor(name, ofProject) : unfitForHost({name}, join(directory, buildDirectory));
+  return ofProject ? builtFor(name, ofProject) : unfitForHost(name, join(directory, buildDirectory));
 }
 
 /** As `builtForOtherHost`, by the build alone: what is beside it may be of an earlier one. */
-export async function unfitForHost({name}: Pick<Framework, 'name'>, build: string): Promise<UnfitBuild | undefined> {
+export async function unfitForHost(name: string, build: string): Promise<UnfitBuild | undefined> {
   const found = await firstOf(otherHosts, ({inBuild = []}) => hasAny(build, inBuild));
   if (found !== undefined) return builtFor(name, found);
   const {preset} = await readJson(join(build, 'nitro.json'));
@@ -110,7 +110,7 @@ export async function unfitEntry(
   {name, unfitEntry: unfit, entries = []}: Framework,
   build: string,
 ): Promise<UnfitBuild | undefined> {
-  const ofHost = await unfitForHost({name}, build);
+  const ofHost = await unfitForHost(name, build);
   if (ofHost !== undefined) return ofHost;
   const entry = unfit && (await entryOf({entries}, build));
   if (unfit === undefined || entry === undefined) return undefined;

@@ -12,6 +12,7 @@ const debris = new RegExp(
   ].join('|')})$`,
   'i',
 );
+
 export function isDebrisName(name: string): boolean {
   return debris.test(name);
 }

@@ -62,7 +62,7 @@ export async function checkScripts(
     // What is for both is imported by both.
     return !ssrOnly && (isSite || !isImported || !ssrShared);
   });
-  if (exposed.length > 0) throw exposedError(exposed, {isSite, patterns, framework, all: files.map(({path}) => path)});
+  if (exposed.length > 0) throw exposedError(exposed, files, {isSite, patterns, framework});
   const names = unloadable.filter(({path}) => own.get(path)?.ssrOnly === false);
   if (names.length === 0) return [];
   return [
@@ -71,13 +71,13 @@ export async function checkScripts(
   ];
 }
 
-interface Exposed extends Pick<CheckedFiles, 'isSite' | 'patterns' | 'framework'> {
-  /** The paths of the bundle. */
-  readonly all: readonly string[];
-}
-
-function exposedError(code: readonly ServerScript[], {isSite, patterns, framework, all}: Exposed): Error {
+function exposedError(
+  code: readonly ServerScript[],
+  files: readonly BundleFile[],
+  {isSite, patterns, framework}: Omit<CheckedFiles, 'source'>,
+): Error {
   const paths = code.map(({path}) => path);
+  const all = files.map(({path}) => path);
   const flags = ssrOnlyFlag(patterns, paths) ?? ssrOnlyFlags(paths, all);
   const then = isSite && paths.every((path) => coveredByDefaults.test(path)) ? '' : ` Then pass ${flags}`;
   const [kind, message, advice] = isSite

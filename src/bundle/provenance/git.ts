@@ -105,14 +105,14 @@ export async function readWorkTree(directory: string, env: Environment): Promise
   ]);
   const lines = status === 'unavailable' ? '' : status.stdout;
   const [, commit] = /^# branch\.oid (\S+)$/m.exec(lines) ?? [];
-  if (commit === undefined) return readHead(directory, env);
+  if (commit === undefined) return readCommit(directory, env);
   if (commit === '(initial)') return undefined;
   const [, branch] = /^# branch\.head (?!\(detached\)$)(.+)$/m.exec(lines) ?? [];
   return {commit, branch, dirty: /^[^#]/m.test(lines) || hidden?.length !== 0};
 }
 
 /** The commit alone, where git cannot tell the status. Nobody knows whether that is clean. */
-async function readHead(directory: string, env: Environment): Promise<WorkTree | undefined> {
+async function readCommit(directory: string, env: Environment): Promise<WorkTree | undefined> {
   const [head, ref] = await Promise.all([
     run(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], directory, env),
     // Not `--short`, which says `heads/main` if a tag has the name of the branch, too.
