@@ -67,7 +67,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     readOrigin(projectDirectory, options.env, options.now),
   ]);
   const {files, emptyFolders} = v2 ? withoutConfig(scan, v2.configPath) : scan;
-  const {refusesForeign, guardsCode: guard} = options;
+  const {refusesForeign, guardCode: guard} = options;
   const directories = {project: projectDirectory, build: buildDirectory, framework, refusesForeign, guard};
   const {sources, warnings} = await readConfigSources(options, directories, v2?.configPath);
   signal?.throwIfAborted();

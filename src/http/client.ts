@@ -79,20 +79,7 @@ export function clientRules(options: HttpClientOptions) {
 
 /** As `createHttpClient`, by rules that the caller keeps to, too. */
 export async function createClient(rules: ReturnType<typeof clientRules>): Promise<Got & StreamingClient> {
-  const {
-    env,
-    userAgent,
-    signal,
-    onCall,
-    onDate,
-    onWritten,
-    reroute,
-    secrets,
-    logger,
-    rateLimit,
-    timeouts,
-    uploadRetries,
-  } = rules;
+  const {env, userAgent, signal, onCall, onDate, onWritten, reroute, secrets, logger, rateLimit, timeouts} = rules;
   const policy = resolveRateLimitPolicy(rateLimit);
   const hooks = createRateLimitHooks(rateLimit);
   const errors = {secrets, limitedStatusCodes: policy.statusCodes};
@@ -105,7 +92,7 @@ export async function createClient(rules: ReturnType<typeof clientRules>): Promi
     decompress: false,
     strictContentLength: true,
     parseJson,
-    retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit, uploadRetries)},
+    retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit, rules.uploadRetries)},
     hooks: {
       init: [keepOwnOptions, keepSignal],
       beforeRequest: [

@@ -10,7 +10,7 @@ import type {PushPlace} from './push/records.js';
 /** What operations use of the process that runs them. Library calls use the actual process; tests provide their own. */
 export interface Host extends Pick<
   BundlePlanOptions,
-  'refusesForeign' | 'guardsCode' | 'collectsMetadata' | 'ownFiles'
+  'refusesForeign' | 'guardCode' | 'collectsMetadata' | 'ownFiles'
 > {
   /** Absolute base directory for relative paths. */
   readonly cwd: string;
@@ -66,8 +66,8 @@ export interface RunHost extends Host {
 
 /** What planning a bundle uses of the host. */
 export function planningHost(host: Host) {
-  const {env, refusesForeign, guardsCode, collectsMetadata, ownFiles} = host;
-  return {env, refusesForeign, guardsCode, collectsMetadata, ownFiles, now: () => host.now()};
+  const {env, refusesForeign, guardCode, collectsMetadata, ownFiles} = host;
+  return {env, refusesForeign, guardCode, collectsMetadata, ownFiles, now: () => host.now()};
 }
 
 /** A bundle that failed a check after its deployment. */

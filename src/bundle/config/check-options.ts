@@ -76,7 +76,7 @@ export interface BundlePlanOptions extends BundleContentOptions {
   /** Whether code of another user in the project is an error. @default it is run */
   readonly refusesForeign?: boolean | undefined;
   /** Runs the code of the project. @default nothing is done around it */
-  readonly guardsCode?: Guard | undefined;
+  readonly guardCode?: Guard | undefined;
   /** Whether it gets the metadata that the framework's own client collects. @default none */
   readonly collectsMetadata?: boolean | undefined;
   /** Absolute paths of files that are being written, which never become part of the bundle. */

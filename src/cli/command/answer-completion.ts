@@ -24,26 +24,20 @@ export async function answerCompletion(words: readonly string[], options: HostOp
   const config = new HostConfig({...options, userPlugins: false});
   await config.load();
   const cwd = resolve(session.cwd, givenValue(words, '--cwd', '-C') ?? '');
-  const configured = async () => {
-    const search = {cwd, guardsCode: withinLimit(session.guardsCode), warn: () => undefined};
-    // What is wrong with it, a command will say.
-    const file = await loadConfigFile(search, givenValue(words, '--config')).catch(() => undefined);
-    const all = file === undefined ? [] : [file.settings, ...file.targets.values()];
-    const of = (key: 'projectSlug' | 'targetSlug') => all.flatMap((settings) => settings[key] ?? []);
-    return {
-      project: of('projectSlug'),
-      target: [...of('targetSlug'), ...(file?.targets.keys() ?? [])],
-      backends: Object.keys(file?.settings.backendOptions ?? {}),
-    };
-  };
   const knownValues = async (flag: string) => {
     if (flag === 'runtime-backend') return ['auto', 'api', 'legacy'];
     return flag === 'match-mode' ? matchModeSchema.options : [];
   };
   const configuredValues = async (flag: string) => {
-    if (flag === 'runtime-backend') return (await configured()).backends;
-    if (flag === 'project') return [...new Set((await configured()).project)];
-    return flag === 'target' || flag === 'from' ? [...new Set((await configured()).target)] : [];
+    if (!['project', 'target', 'from', 'runtime-backend'].includes(flag)) return [];
+    const search = {cwd, guardCode: withinLimit(session.guardCode), warn: () => undefined};
+    // A command will say what is wrong with it.
+    const file = await loadConfigFile(search, givenValue(words, '--config')).catch(() => undefined);
+    if (file === undefined) return [];
+    if (flag === 'runtime-backend') return Object.keys(file.settings.backendOptions ?? {});
+    const all = [file.settings, ...file.targets.values()];
+    if (flag === 'project') return all.flatMap(({projectSlug}) => projectSlug ?? []);
+    return [...all.flatMap(({targetSlug}) => targetSlug ?? []), ...file.targets.keys()];
   };
   const declared = declaredCommands(options, config.dataDir, words);
   const known = {
@@ -72,7 +66,7 @@ setInterval(() => {
 }, 20);`;
 
 /** Ends code after its time: by a timer, and from another thread if it loops. */
-function withinLimit(guard: Guard = (load) => load()): Guard {
+function withinLimit(guard: Guard): Guard {
   return (load) =>
     guard(async () => {
       const watch = new Worker(watchdog, {eval: true});

@@ -57,8 +57,8 @@ export class CommandContext {
     return this.session.stdin;
   }
 
-  get guardsCode(): Guard | undefined {
-    return this.session.guardsCode;
+  get guardCode(): Guard {
+    return this.session.guardCode;
   }
 
   /**

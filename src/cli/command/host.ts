@@ -24,7 +24,7 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
     collectsMetadata: true,
     looksForLost: true,
     refusesForeign: flags['config'] === undefined && flags['project-directory'] === undefined,
-    guardsCode: session.guardsCode,
+    guardCode: session.guardCode,
     ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
     userAgent: context.config.userAgent,
     logger: {

@@ -48,8 +48,8 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     leave(session);
     host.exit(exitCode);
   };
-  const {signal, overdue, guardsCode} = ownSignals(host, end);
-  const session = createSession(host, signal, guardsCode);
+  const {signal, overdue, guardCode} = ownSignals(host, end);
+  const session = createSession(host, signal, guardCode);
   const {failed, isClosedPipe} = watchProcess(host, root, session.cwd);
   host.once('exit', () => {
     if (hasEnded) return;
@@ -63,7 +63,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   // Plugins' hooks may print before the command is known.
   if (session.output.json) session.output.claimStdout();
   const running = async () => {
-    await runCommand(host, root, session, guardsCode);
+    await runCommand(host, root, session);
     printDocument(session);
     await session.output.flush();
   };
@@ -81,7 +81,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   }
 }
 
-function createSession(host: NodeJS.Process, signal: AbortSignal, guardsCode: Guard): Session {
+function createSession(host: NodeJS.Process, signal: AbortSignal, guardCode: Guard): Session {
   const {env, stdout, stderr} = host;
   // Node and packages take it before NO_COLOR, and Node warns of that.
   if (env['NO_COLOR']) delete env['FORCE_COLOR'];
@@ -111,7 +111,7 @@ function createSession(host: NodeJS.Process, signal: AbortSignal, guardsCode: Gu
     },
     output,
     signal,
-    guardsCode,
+    guardCode,
     temporary: [],
     cleanups: [],
     pluginProblems: [],
@@ -138,7 +138,7 @@ const repeatMs = 1000;
 
 /**
  * Handles SIGINT, SIGTERM and SIGHUP: the first one aborts and allows a short time to clean up, a later one exits at
- * once. `overdue` rejects when the command has not ended after its time to clean up. While `guardsCode` runs code, signals
+ * once. `overdue` rejects when the command has not ended after its time to clean up. While `guardCode` runs code, signals
  * have their usual effect: they end the process at once, even if that code loops.
  */
 export function ownSignals(
@@ -162,7 +162,7 @@ export function ownSignals(
   });
   let running = 0;
   let listeners: readonly (readonly [name: string, listener: () => void])[] = [];
-  const guardsCode = async <T>(load: () => Promise<T>): Promise<T> => {
+  const guardCode = async <T>(load: () => Promise<T>): Promise<T> => {
     running += 1;
     if (running === 1) {
       listeners = signals.flatMap((name) => host.rawListeners(name).map((one) => [name, one as () => void] as const));
@@ -175,7 +175,7 @@ export function ownSignals(
       if (running === 0) for (const [name, listener] of listeners) host.on(name, listener);
     }
   };
-  return {signal, overdue, guardsCode};
+  return {signal, overdue, guardCode};
 }
 
 /**
@@ -265,7 +265,7 @@ function warningText(warning: unknown, detail: string): string {
   return lines.filter((line) => !line.includes('DEBUG=*')).join(', ');
 }
 
-async function runCommand(host: NodeJS.Process, root: string, session: Session, guardsCode: Guard): Promise<void> {
+async function runCommand(host: NodeJS.Process, root: string, session: Session): Promise<void> {
   if (session.cwd === '') {
     const suggestions = ['Change to a folder that exists.'];
     throw createError('ERR_OPTION_INVALID', 'The working directory no longer exists.', {suggestions});
@@ -281,7 +281,7 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session, 
     const {answerCompletion} = await import('./answer-completion.js');
     return answerCompletion(typed.slice(typed.indexOf('--') + 1), options);
   }
-  const config = await guardsCode(() => loadConfig(options, given));
+  const config = await session.guardCode(() => loadConfig(options, given));
   const args = joinWords(given, config);
   const [id = '', ...argv] = args;
   // Not `run` of oclif: it would make a configuration of its own, and so not name plugins that fail.

@@ -16,7 +16,7 @@ export interface Session {
   readonly output: Output;
   readonly signal: AbortSignal;
   /** Leaves signals to the system while code of the user runs: where it loops, nothing else could end it. */
-  readonly guardsCode?: Guard | undefined;
+  readonly guardCode: Guard;
   /** The temporary folders, of which none may stay, however the process ends. */
   readonly temporary: TemporaryDirectory[];
   /** What plugins clean up after an interruption. None rejects; each takes 5 s at most. */

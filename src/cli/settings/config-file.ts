@@ -25,7 +25,7 @@ interface ConfigSearch {
   readonly cwd: string;
   readonly warn: (message: string) => void;
   /** Runs the file, if it is code. @default nothing is done around it */
-  readonly guardsCode?: Guard | undefined;
+  readonly guardCode?: Guard | undefined;
   /** Whether a file of another user is an error. @default it is passed over with a warning */
   readonly refusesForeign?: boolean | undefined;
 }
@@ -89,7 +89,7 @@ export function refuseOtherProject(file: ConfigFile | undefined): void {
   });
 }
 
-async function readConfig(path: string, {guardsCode}: ConfigSearch): Promise<Config> {
+async function readConfig(path: string, {guardCode}: ConfigSearch): Promise<Config> {
   if (basename(path) === 'package.json') {
     const {mycli} = await readJsonObject(path);
     if (isRecord(mycli)) return mycli;
@@ -97,7 +97,7 @@ async function readConfig(path: string, {guardsCode}: ConfigSearch): Promise<Con
   }
   if (extname(path) === '.json') return readJsonObject(path);
   // It may be executed by a mycli that is installed elsewhere.
-  const exported = await loadModule(path, {mycli: {defineConfig}}, guardsCode);
+  const exported = await loadModule(path, {mycli: {defineConfig}}, guardCode);
   const config = exported['config'] ?? asRecord(exported['default'])['config'] ?? exported['default'];
   if (isRecord(config)) return config;
   throw createError('ERR_CONFIG_INVALID', `${path} does not export a configuration.`, {

@@ -50,7 +50,7 @@ interface SecretReader {
 
 interface SettingsContext extends SecretReader, Pick<SettingsSources, 'flags' | 'env'> {
   readonly credentialFile: CredentialFile;
-  readonly guardsCode?: Guard | undefined;
+  readonly guardCode?: Guard | undefined;
 }
 
 export interface SettingsUse {
@@ -96,9 +96,9 @@ async function readSources(
   context: SettingsContext,
   {stored: takesStored = true, changes, target}: SettingsUse = {},
 ): Promise<SettingsSources> {
-  const {flags, env, cwd, credentialFile, output, guardsCode} = context;
+  const {flags, env, cwd, credentialFile, output, guardCode} = context;
   const {config} = flags;
-  const search = {cwd, warn: (message: string) => output.warn(message), guardsCode, refusesForeign: changes};
+  const search = {cwd, warn: (message: string) => output.warn(message), guardCode, refusesForeign: changes};
   const file = await loadConfigFile(search, typeof config === 'string' ? config : undefined);
   if (changes) refuseOtherProject(file);
   const sources = {flags, target, env, cwd, file};
@@ -197,7 +197,7 @@ export function spacedVariables(settings: Settings, env: Environment): readonly 
 
 /** Variables that are no settings: those of the environment, and what `--output-env` writes. */
 const otherVariables = [
-  ...['SAFETY', 'TRUSTED_ORIGINS', 'SKIP_PLUGINS', 'CHECK_PASSWORD'],
+  ...['SAFETY', 'TRUSTED_ORIGINS', 'SKIP_PLUGINS'],
   ...['TARGET_SLUG', 'BUNDLE_ID', 'DEPLOYMENT_ID', 'BACKEND', 'URL', 'SHA256'],
 ];
 
@@ -293,21 +293,16 @@ export async function readCheckHeaders(
 ): Promise<Pick<Settings, 'check' | 'checkHeaders'>> {
   const given = [context.flags['check-header']].flat().filter((pair) => typeof pair === 'string');
   const read = async (headers: Readonly<Record<string, string>>) => {
-    const named = Object.entries(headers).map(([header, text]) => ({header, text, name: `--check-header ${header}`}));
-    const isVisible = (header: string) => given.some((pair) => pair.toLowerCase().startsWith(`${header}=`));
-    const secrets = named.filter(
-      ({header, text}) => text.startsWith('@') || (isSecretHeader(header, text) && isVisible(header)),
-    );
-    const variable = variableOf('checkHeaders');
-    const texts = await readFlagSecrets(
-      secrets.map((secret) => ({...secret, variable})),
-      context,
-    );
-    const entries = named.map(({header, text, name}) => {
-      const secret = texts.get(name);
-      return [header, secret === undefined ? text : checkedSecret(secret, name)] as const;
+    const secrets = Object.entries(headers).flatMap(([header, text]) => {
+      const isVisible = given.some((pair) => pair.toLowerCase().startsWith(`${header}=`));
+      if (!text.startsWith('@') && !(isVisible && isSecretHeader(header, text))) return [];
+      return [{header, text, name: `--check-header ${header}`, variable: variableOf('checkHeaders')}];
     });
-    return Object.fromEntries(entries);
+    const texts = await readFlagSecrets(secrets, context);
+    const values = secrets.map(
+      ({header, text, name}) => [header, checkedSecret(texts.get(name) ?? text, name)] as const,
+    );
+    return {...headers, ...Object.fromEntries(values)};
   };
   const directory = check?.source.kind === 'config' ? dirname(check.source.name) : context.cwd;
   const readItem = async ({headers, ...item}: CheckOptions): Promise<CheckOptions> =>

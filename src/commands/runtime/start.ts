@@ -67,7 +67,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
 
   protected async execute(context: CommandContext): Promise<undefined> {
     const {data, host, protect, latency = 0, fault = [], 'output-env': outputEnv} = this.flags;
-    const {output, cwd, env, signal, guardsCode} = context;
+    const {output, cwd, env, signal, guardCode} = context;
     const command = this.#command(output.json);
     const {appEnvironment, commandEnvironment, nextSteps, runCommand, runtimeVariables, unsetVariables} =
       await import('../../cli/setup/local-runtime.js');
@@ -103,7 +103,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       if (command !== undefined) {
         output.info(announcement);
         // What is wrong with it, the command will say.
-        const file = await loadConfigFile({cwd, guardsCode, warn: () => undefined}, this.flags.config).catch(
+        const file = await loadConfigFile({cwd, guardCode, warn: () => undefined}, this.flags.config).catch(
           () => undefined,
         );
         const variables = {

@@ -61,6 +61,7 @@ async function plan(
     output,
     temporary: [],
     signal: new AbortController().signal,
+    guardCode: <T>(load: () => Promise<T>) => load(),
     foreign: false,
     cleanups: [],
     pluginProblems: [],
