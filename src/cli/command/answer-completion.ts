@@ -65,18 +65,13 @@ setInterval(() => {
   if (user + system > ${1000 * limitMs} || performance.now() - began > ${4 * limitMs}) process.kill(process.pid, 'SIGTERM');
 }, 20);`;
 
-/** Ends code after its time: by a timer, and from another thread if it loops. */
+/** Gives up code after its time: by a timer, and from another thread if it loops. */
 function withinLimit(guard: Guard): Guard {
-  return (load) =>
-    guard(async () => {
-      const watch = new Worker(watchdog, {eval: true});
-      try {
-        const late = delay(limitMs, undefined, {ref: false}).then(() =>
-          Promise.reject(new Error('It takes too long.')),
-        );
-        return await Promise.race([load(), late]);
-      } finally {
-        await watch.terminate();
-      }
-    });
+  return async (load) => {
+    const watch = new Worker(watchdog, {eval: true});
+    // Code that is late may still begin to loop, so it stays watched.
+    const loaded = guard(load).finally(() => watch.terminate());
+    const late = delay(limitMs, undefined, {ref: false}).then(() => Promise.reject(new Error('It takes too long.')));
+    return Promise.race([loaded, late]);
+  };
 }
