@@ -172,7 +172,7 @@ export async function fetchPage<Row, Item>(
 const lasting: ReadonlySet<string> = new Set(['ERR_UNAUTHORIZED', 'ERR_OAUTH', 'ERR_TLS']);
 
 /** Whether any other request to the service would fail, too: it refused the credentials, or we its certificate. */
-export function failsAnyway(error: unknown): boolean {
+export function failsEveryRequest(error: unknown): boolean {
   return isRuntimeCliError(error) && lasting.has(error.code);
 }
 

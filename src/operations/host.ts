@@ -34,7 +34,7 @@ export interface Host extends Pick<
   /** Remembers failed checks, so that a rollback skips their bundles. @default nothing is remembered */
   readonly checkRecords?: CheckRecords | undefined;
   /** Whether to look for the bundle of an upload whose answer was lost, which may take 30 s. @default false */
-  readonly looksForLost?: boolean | undefined;
+  readonly findsLostUploads?: boolean | undefined;
   /** Called with a cleanup after an abort, which the process should wait for. @default the call waits for it */
   readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
   /** Creates a private folder for archives. The caller must remove it. */

@@ -7,7 +7,7 @@ import {legacy, legacySchemas} from '../../wire/legacy.js';
 import {
   asText,
   deploymentStatus,
-  failsAnyway,
+  failsEveryRequest,
   fetchPage,
   fromTarget,
   listedStatus,
@@ -93,7 +93,7 @@ export async function noteBefore(targetSlug: string, context: LegacyContext): Pr
     return {...(await newestDeployment(targetSlug, {...context, http})), warnings: []};
   } catch (error) {
     context.signal.throwIfAborted();
-    if (failsAnyway(error)) throw error;
+    if (failsEveryRequest(error)) throw error;
     const reason = late.aborted
       ? `There was no answer within ${String(noteMs / 1000)} s.`
       : asSentence(messageOf(error));

@@ -101,9 +101,13 @@ export const globalFlags = {
 export async function refuseExpanded(pattern: string): Promise<string> {
   const isName = /^\/[^/*]+$/.test(pattern) && (await exists(pattern));
   if (!isName) return pattern;
-  throw createError('ERR_USAGE', `${pattern} is on this machine: the shell has put it in the place of a pattern.`, {
-    suggestions: [`Quote the pattern: '/*'. To clear the path ${pattern} of the site, pass '${pattern}*'.`],
-  });
+  throw createError(
+    'ERR_USAGE',
+    `${pattern} is a path on this machine: the shell has expanded a pattern that was not quoted.`,
+    {
+      suggestions: [`Quote the pattern: '/*'. To clear the path ${pattern} of the site, pass '${pattern}*'.`],
+    },
+  );
 }
 
 export const invalidateFlag = {

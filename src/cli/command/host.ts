@@ -22,7 +22,7 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
     safety: session.safety,
     // Who names the configuration or the project trusts it.
     collectsMetadata: true,
-    looksForLost: true,
+    findsLostUploads: true,
     refusesForeign: flags['config'] === undefined && flags['project-directory'] === undefined,
     guardCode: session.guardCode,
     ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),

@@ -20,12 +20,12 @@ const newest = {limit: 20, offset: 0};
  * Looks for the bundle of an upload whose answer was lost, once the service can be reached, and says what it found: a
  * hint, because somebody else may have pushed one with the same message.
  */
-export async function explainLost(
+export async function explainLostUpload(
   error: RuntimeCliError,
   open: OpenBackend,
   sent: {readonly message: string; readonly at: Date; readonly targetSlug?: string | undefined},
 ): Promise<RuntimeCliError> {
-  if (error.code !== 'ERR_OUTCOME_UNKNOWN' || !open.host.looksForLost || !open.backend.listBundles) return error;
+  if (error.code !== 'ERR_OUTCOME_UNKNOWN' || !open.host.findsLostUploads || !open.backend.listBundles) return error;
   open.host.outlet.note(`Looking for the bundle, for at most ${String(longestSearchMs / 1000)} s.`);
   const once = open.with({once: true, signal: AbortSignal.timeout(longestSearchMs)});
   const items = await listOnceReached(once);

@@ -1,7 +1,7 @@
 import type {NotedAhead} from '../../backends/built-in.js';
 import {callInContext} from '../../backends/call.js';
 import {backendMembers} from '../../backends/members.js';
-import {failsAnyway} from '../../backends/answers.js';
+import {failsEveryRequest} from '../../backends/answers.js';
 import type {DeploymentItem} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
 import {isRuntimeCliError} from '../../errors/index.js';
@@ -78,7 +78,7 @@ function refuseBusy(release: Release | undefined, newest: DeploymentItem | undef
 async function ifRelevant<Result>({signal}: OpenBackend, work: Promise<Result>): Promise<Result | undefined> {
   return work.catch((error: unknown) => {
     signal.throwIfAborted();
-    if (failsAnyway(error) || !isRuntimeCliError(error)) throw error;
+    if (failsEveryRequest(error) || !isRuntimeCliError(error)) throw error;
     return undefined;
   });
 }

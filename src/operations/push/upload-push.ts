@@ -20,7 +20,7 @@ import {checkNotOlder} from '../guard/guards.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
 import type {UploadStates} from './records.js';
-import {explainLost} from './find-uploaded.js';
+import {explainLostUpload} from './find-uploaded.js';
 import {buildPush, type BuiltPush, type SentContent} from './build-push.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import {formatFor, replan} from './plan-push.js';
@@ -130,7 +130,7 @@ async function uploadTo({open, options, release}: BuiltPush, content: SentConten
     ).catch(async (error: unknown) => {
       const explained = await explainFailure(error, content.bundle, open, isPartlySent && context.countWrites() === 0);
       const sent = {message: content.bundle.message, at, targetSlug: options.targetSlug};
-      throw isRuntimeCliError(explained) ? await explainLost(explained, open, sent) : explained;
+      throw isRuntimeCliError(explained) ? await explainLostUpload(explained, open, sent) : explained;
     });
   const deploys = backend.deploysOnUpload?.includes(content.bundle.format) === true;
   const result = release && deploys ? await inTargetSlot(open, release, undefined, upload) : await upload();

@@ -5,7 +5,7 @@ import {rejection} from '../../http/test-client.js';
 import {pushRuntimeBundle} from '../calls.js';
 import {startService, type Service} from '../pushed-bundles.js';
 
-const looks = {looksForLost: true};
+const looks = {findsLostUploads: true};
 
 function push(
   {connection, project}: Service,
