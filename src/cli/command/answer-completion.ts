@@ -70,7 +70,7 @@ function withinLimit(guard: Guard): Guard {
   return async (load) => {
     const watch = new Worker(watchdog, {eval: true});
     // Code that is late may still begin to loop, so it stays watched.
-    const loaded = guard(load).finally(() => watch.terminate());
+    const loaded = guard(load).finally(() => void watch.terminate());
     const late = delay(limitMs, undefined, {ref: false}).then(() => Promise.reject(new Error('It takes too long.')));
     return Promise.race([loaded, late]);
   };
