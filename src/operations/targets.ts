@@ -94,6 +94,39 @@ export async function verifyTarget(open: OpenBackend, targetSlug: string, histor
   if (targets !== undefined) knownAmong(targets, open, targetSlug);
 }
 
+/** A target that something waits for. */
+interface AwaitedTarget {
+  readonly targetSlug: string;
+  /** Whether it is known to have been there: a new one may not be listed yet. */
+  readonly wasThere: boolean;
+  /** What would have ended the waiting: `it was ready`. */
+  readonly before: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Resolves to whether a target is known to be there, if the backend can list targets.
+ * @throws RuntimeCliError as `refuseDeleted`
+ */
+export async function findAwaited(open: OpenBackend, awaited: AwaitedTarget): Promise<boolean> {
+  const targets = await quickLook(open, targetsIfListed);
+  open.signal.throwIfAborted();
+  const item = targets?.find(({targetSlug}) => targetSlug === awaited.targetSlug);
+  if (targets !== undefined) refuseDeleted(open, item, awaited);
+  return awaited.wasThere || item !== undefined;
+}
+
+/** @throws RuntimeCliError if a target is deleted, or is about to be, while something waits for it. */
+export function refuseDeleted(open: OpenBackend, item: TargetItem | undefined, awaited: AwaitedTarget): void {
+  const {targetSlug, wasThere, before, details} = awaited;
+  if (item === undefined ? !wasThere : item.state !== 'deleting') return;
+  const code = details?.['deploymentRequested'] === false ? 'ERR_REJECTED' : 'ERR_DEPLOYMENT_FAILED';
+  throw createError(code, `Target ${targetSlug} ${item ? 'is being' : 'was'} deleted before ${before}.`, {
+    suggestions: [['Check the targets of the project: ', {run: ['target:list', ...open.flags()]}]],
+    details: {targetSlug, state: item?.state, ...details},
+  });
+}
+
 /**
  * Improves the error of a request about a target. A 404 may mean the target, or that the service lacks what was asked
  * for.

@@ -10,6 +10,7 @@ import {withFallback, withOtherBackend, type ChosenBackend} from '../choose-back
 import {checkNotOlder} from '../guard/guards.js';
 import {explainMissingBundle, isUnclear, liveDeployment, readHistory, resolveBundleId} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
+import {findAwaited} from '../targets.js';
 import {requireTargetUrl} from './check-deployment.js';
 import {startPoll, type Poll} from './poll.js';
 import type {AcceptedDeployment, Release} from './release.js';
@@ -167,6 +168,7 @@ async function waitUntilFree(
   {poll, error, ...seen}: {readonly poll: Poll; readonly error: RuntimeCliError; readonly occupant: Occupant},
 ): Promise<void> {
   const {signal, host} = open;
+  const details = {deploymentRequested: false};
   let {occupant} = seen;
   do {
     const description = describeOccupant(occupant, targetSlug);
@@ -175,10 +177,10 @@ async function waitUntilFree(
     try {
       await poll.pause();
       occupant = await findOccupant(open, targetSlug);
+      if (typeof occupant !== 'object')
+        await findAwaited(open, {targetSlug, wasThere: true, before: 'it was free', details});
     } catch (reason) {
-      throw signal.aborted
-        ? interrupted(reason, 'Nothing was deployed.', {details: {deploymentRequested: false}})
-        : reason;
+      throw signal.aborted ? interrupted(reason, 'Nothing was deployed.', {details}) : reason;
     }
   } while (typeof occupant === 'object');
 }

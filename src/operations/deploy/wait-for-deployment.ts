@@ -11,6 +11,7 @@ import {
 import {invoke} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
+import {findAwaited} from '../targets.js';
 import {startPoll} from './poll.js';
 import {lastLines} from './read-logs.js';
 import {asSentence} from '../../text/sentence.js';
@@ -24,18 +25,28 @@ export async function waitForDeployment(open: OpenBackend, deployment: Deploymen
   const poll = startPoll(open);
   const polled = open.with({signal: poll.signal});
   let state: DeploymentState | undefined;
+  let isThere = false;
+  /** A deployment that is not seen to be under way may have gone with its target. */
+  const checkTarget = async () => {
+    const {targetSlug} = deployment;
+    if (typeof targetSlug !== 'string') return;
+    const awaited = {targetSlug, wasThere: isThere, before: 'the deployment finished', details: {deployment}};
+    isThere = await findAwaited(polled, awaited);
+  };
   const orLate = (error: unknown): never => {
     if (signal.aborted) throw stoppedWaiting(signal.reason, open, deployment);
     throw poll.isLate() ? waitTimedOut(open, deployment, poll.timeout, state) : error;
   };
   for (let lost = 0; ;) {
-    const seen = await look(polled, deployment, lost).catch(orLate);
+    const seen = await look(polled, deployment, {lost, checkTarget}).catch(orLate);
     lost = seen ? 0 : lost + 1;
     if (seen) {
       state = seen;
       host.outlet.progress({...progressOf(seen), leftMs: poll.leftMs()});
       if (seen.status === 'finished') return seen;
       if (seen.status === 'failed') throw await deploymentFailed(open, deployment, seen);
+      if (seen.status === 'queued') await checkTarget().catch(orLate);
+      else isThere = true;
     }
     // Give the service time to recover.
     await poll.pause({longest: !seen}).catch(orLate);
@@ -44,11 +55,16 @@ export async function waitForDeployment(open: OpenBackend, deployment: Deploymen
 }
 
 /** Polls once. Undefined if the poll failed temporarily; any other failure is final. */
-async function look(open: OpenBackend, deployment: DeploymentRef, lost: number): Promise<DeploymentState | undefined> {
+async function look(
+  open: OpenBackend,
+  deployment: DeploymentRef,
+  {lost, checkTarget}: {readonly lost: number; readonly checkTarget: () => Promise<void>},
+): Promise<DeploymentState | undefined> {
   try {
     return await invoke(open, 'getDeployment', deployment);
   } catch (error) {
     if (open.signal.aborted || !isRuntimeCliError(error)) throw error;
+    if (error.status === 404) await checkTarget();
     const history = [historyCommand(open, deployment)];
     if (!isLost(error)) {
       throw amendError(error, {

@@ -5,7 +5,7 @@ import {isLost, maxLostPolls} from '../deploy/wait-for-deployment.js';
 import {startPoll} from '../deploy/poll.js';
 import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
-import {listTargets} from '../targets.js';
+import {listTargets, refuseDeleted} from '../targets.js';
 
 /** Making a target takes minutes. */
 const defaultPollInterval = 10;
@@ -42,8 +42,9 @@ export async function waitForTarget(open: OpenBackend, targetSlug: string): Prom
       return !isLast && !poll.isLate() && isRuntimeCliError(error) && isLost(error) ? undefined : fail(error);
     });
     lost = seen ? 0 : lost + 1;
+    if (seen) refuseDeleted(open, seen.item, {targetSlug, wasThere: last !== undefined, before: 'it was ready'});
     last = seen?.item ?? last;
-    if (seen?.item?.state === 'failed' || seen?.item?.state === 'deleting') throw failed(open, seen.item);
+    if (seen?.item?.state === 'failed') throw failed(open, seen.item);
     if (seen?.item && !seen.isBusy) return seen.item;
     const description = last?.state ?? 'not listed yet';
     open.host.outlet.progress({phase: 'wait', transferred: 0, description, leftMs: poll.leftMs()});
@@ -55,7 +56,7 @@ export async function waitForTarget(open: OpenBackend, targetSlug: string): Prom
 /** Looks at a target once. One that was just made may not be in the list yet. */
 async function look(open: OpenBackend, targetSlug: string) {
   const item = (await listTargets(open)).find((one) => one.targetSlug === targetSlug);
-  if (item?.state === 'creating' || item?.state === 'publishing') return {item, isBusy: true};
+  if (item === undefined || item.state === 'creating' || item.state === 'publishing') return {item, isBusy: true};
   const history = open.backend.listDeployments === undefined ? [] : await readHistory(open, targetSlug);
   return {item, isBusy: history.some(({status}) => isUnderWay(status))};
 }
@@ -65,8 +66,8 @@ function commandOf(open: OpenBackend) {
 }
 
 function failed(open: OpenBackend, {targetSlug, state}: TargetItem): Error {
-  const what = state === 'deleting' ? 'is being deleted' : 'could not be made, or what was last published to it failed';
-  return createError('ERR_DEPLOYMENT_FAILED', `Target ${targetSlug} ${what}.`, {
+  const message = `Target ${targetSlug} could not be made, or what was last published to it failed.`;
+  return createError('ERR_DEPLOYMENT_FAILED', message, {
     suggestions: [['Its state: ', commandOf(open)]],
     details: {targetSlug, state},
   });

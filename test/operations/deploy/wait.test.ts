@@ -1,10 +1,12 @@
 import {describe, expect, test} from 'vitest';
 import {pauseMs} from '../../../src/operations/deploy/poll.js';
 import {waitForDeployment} from '../../../src/pipelines/deploy.js';
+import {deleteTarget} from '../../../src/pipelines/targets.js';
 import {startRecordingServer, type Reply} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
 import {deployOptions, deployTo} from './deploy-to.js';
-import {pushRuntimeBundle} from '../calls.js';
+import {deployBundle, pushRuntimeBundle} from '../calls.js';
+import {startService} from '../pushed-bundles.js';
 
 const row = (id: number, status: string, second: number) => ({
   bundle: {id, message: 'm'},
@@ -84,9 +86,16 @@ describe('waiting on the Api backend', () => {
   const api = {preference: 'api', wait: true} as const;
 
   /** A deployment whose n-th look is answered by `looks[n]`; the last stays. */
-  function apiTarget(...looks: readonly (Reply | undefined)[]): (request: {method: string}) => Reply | undefined {
+  function apiTarget(
+    ...looks: readonly (Reply | undefined)[]
+  ): (request: {method: string; path: string}) => Reply | undefined {
     let look = 0;
-    return ({method}) => (method === 'POST' ? state('queued') : looks[Math.min(look++, looks.length - 1)]);
+    return ({method, path}) => {
+      if (method === 'POST') return state('queued');
+      // Whether the target is still there.
+      if (!path.includes(deploymentId)) return {status: 403, body: {}};
+      return looks[Math.min(look++, looks.length - 1)];
+    };
   }
   const state = (status: string, more: object = {}): Reply => ({status: 202, body: {deploymentId, status, ...more}});
 
@@ -137,4 +146,71 @@ test('looks come every half second, then after a fifth of the time waited, up to
     while (ms < ends) ms += pauseMs(5000, ms);
     expect(ms).toBeLessThanOrEqual(ends * 1.2 + 500);
   }
+});
+
+describe('a target that is deleted while something waits for it', () => {
+  /** A deployment to `staging` that takes a minute; once the wait has reported `phase`, the target is deleted. */
+  async function waitWhileDeleted(
+    preference: string,
+    {isGone = false, phase = 'wait', ...more}: {isGone?: boolean; phase?: 'wait' | 'slot'; waitForSlot?: boolean} = {},
+  ) {
+    let ahead = 0;
+    const service = await startService({deploymentSeconds: 60, now: () => new Date(Date.now() + ahead)});
+    const {connection, project, push, runtime} = service;
+    const options = {...connection, preference, targetSlug: 'staging', pollInterval: 0.01};
+    const bundleId = await push();
+    if (phase === 'slot') await deployBundle({...options, bundleId}, project.host);
+    const deleted: Promise<unknown>[] = [];
+    const onProgress = (progress: {readonly phase: string}) => {
+      if (progress.phase !== phase || deleted.length > 0) return;
+      const deletion = deleteTarget({...connection, preference, targetSlug: 'staging', force: true}, project.host);
+      // The service has cleaned up.
+      deleted.push(deletion.finally(() => (ahead = isGone ? 61_000 : 0)));
+    };
+    const waiting = deployBundle({...options, ...more, bundleId, wait: true, onProgress}, project.host);
+    const error: unknown = await waiting.catch((reason: unknown) => reason);
+    await Promise.all(deleted);
+    return {error, requests: runtime.requests};
+  }
+
+  test.each([
+    ['legacy', false],
+    ['legacy', true],
+    ['api', false],
+    ['api', true],
+  ])('ends the wait for a deployment (%s, is gone: %j)', async (preference, isGone) => {
+    const {error} = await waitWhileDeleted(preference, {isGone});
+    expect(error).toMatchObject({
+      ...{code: 'ERR_DEPLOYMENT_FAILED', exitCode: 8},
+      message: expect.stringMatching(
+        /^Target staging (was|is being) deleted before the deployment finished\.$/,
+      ) as string,
+      suggestions: expect.arrayContaining([expect.stringMatching(/: mycli target:list /)]) as string[],
+      details: {targetSlug: 'staging'},
+    });
+  });
+
+  test.each(['legacy', 'api'])('ends the wait for the slot, and nothing is deployed (%s)', async (preference) => {
+    const {error, requests} = await waitWhileDeleted(preference, {phase: 'slot', isGone: true, waitForSlot: true});
+    expect(error).toMatchObject({
+      ...{code: 'ERR_REJECTED', exitCode: 7},
+      message: expect.stringMatching(/^Target staging (was|is being) deleted before it was free\.$/) as string,
+      details: {targetSlug: 'staging', deploymentRequested: false},
+    });
+    expect(requests.filter(({route}) => route === 'deploy').length).toBeLessThan(4);
+  });
+
+  test('is not taken for one that a first deployment makes and the service does not list yet', async () => {
+    let looks = 0;
+    const {outcome} = await deployTo(
+      ({method, path}) => {
+        if (method === 'POST') return {status: 201, body: {}};
+        if (!path.includes('/deploy')) return {status: 200, body: {count: 0, results: []}};
+        const results = looks++ < 4 ? [] : [row(5, 'Finished', 1)];
+        return {status: 200, body: {count: results.length, results}};
+      },
+      {wait: true},
+    );
+    expect(outcome).toMatchObject({status: 'finished'});
+  });
 });

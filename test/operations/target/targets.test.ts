@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {getProjectStatus} from '../../../src/pipelines/read.js';
+import {callFromLibrary} from '../../../src/pipelines/library-call.js';
 import * as targets from '../../../src/pipelines/targets.js';
 import type {LocalRuntimeOptions} from '../../../src/testing.js';
 import {startRecordingServer} from '../../recording-server.js';
@@ -114,6 +115,27 @@ describe('a target that is created', () => {
 });
 
 describe('a target that is deleted', () => {
+  test.each([false, true])('is not waited for any longer (is gone: %j)', async (isGone) => {
+    let ahead = 0;
+    const {legacy, project} = await startTargets({
+      deploymentSeconds: 60,
+      now: () => new Date(Date.now() + ahead),
+    });
+    const target = {...legacy, targetSlug: 'preview'};
+    const deleted: Promise<unknown>[] = [];
+    const onProgress = () => {
+      if (deleted.length > 0) return;
+      deleted.push(targets.deleteTarget(target, project.host).finally(() => (ahead = isGone ? 61_000 : 0)));
+    };
+    const waiting = callFromLibrary({...target, onProgress}, project.host, targets.createTarget);
+    await expect(waiting).rejects.toMatchObject({
+      code: 'ERR_DEPLOYMENT_FAILED',
+      message: expect.stringMatching(/^Target preview (was|is being) deleted before it was ready\.$/) as string,
+      details: {targetSlug: 'preview'},
+    });
+    await Promise.all(deleted);
+  });
+
   test('is not production, unless that is forced', async () => {
     const {legacy, project} = await startTargets();
     await targets.createTarget({...legacy, targetSlug: 'eu-prod'}, project.host);
