@@ -3,7 +3,7 @@ import {accessSync, constants, readFileSync, statSync} from 'node:fs';
 import {basename, delimiter, dirname, extname, isAbsolute, join, resolve} from 'node:path';
 import {onWindows} from '../text/platform.js';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The value of a variable of the system, whose names are in any case on Windows. */
 function systemVariable(env: Environment, name: string): string | undefined {

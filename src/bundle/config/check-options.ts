@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {definitions, optionProblems, settingKeys} from '../../settings/definitions.js';
+import type {Environment} from '../../files/programs.js';
 import type {Guard} from '../../modules/load-module.js';
 import type {OptionProblem} from '../../settings/types.js';
 import {fieldProblems} from '../../settings/schemas.js';
@@ -68,7 +69,7 @@ export interface BundlePlanOptions extends BundleContentOptions {
   /** Absolute base directory for relative paths. */
   readonly cwd: string;
   /** Provides `SOURCE_DATE_EPOCH`, and the environment of git. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** The clock, for the default message. */
   readonly now: () => Date;
   /** Names the entries of a v1 archive. Required for v1. */

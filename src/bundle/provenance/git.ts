@@ -3,11 +3,9 @@ import {lstat, realpath} from 'node:fs/promises';
 import {dirname, join, relative} from 'node:path';
 import {promisify} from 'node:util';
 import {createError} from '../../errors/index.js';
-import {findProgram, startOf} from '../../files/programs.js';
+import {findProgram, startOf, type Environment} from '../../files/programs.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Git answers at once, and a hanging file system must not hold up a push. */
 const gitTimeoutMs = 5000;

@@ -1,7 +1,8 @@
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {BundleProvenance} from '../types.js';
 import {ciRunOf, type CiRun} from './ci.js';
-import {readWorkTree, type Environment, type WorkTree} from './git.js';
+import type {Environment} from '../../files/programs.js';
+import {readWorkTree, type WorkTree} from './git.js';
 
 /** Where a bundle comes from, and the words for it. */
 export interface Origin {
