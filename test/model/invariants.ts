@@ -233,7 +233,8 @@ function countProblems(run: Run, {bundles, deployments}: Effects): readonly Prob
 function repeatProblems(run: Run): readonly Problem[] {
   const uploads = run.service.seen.filter(({name}) => name === 'upload');
   return uploads.map(({fault, service}, index) => {
-    const isSafe = fault?.status === 429 || fault?.status === 401 || fault?.when === 'head' || fault?.when === 'stop';
+    const isSafe =
+      fault?.status === 429 || fault?.status === 401 || ['head', 'half', 'stop'].includes(fault?.when ?? '');
     const isRepeated = uploads.slice(index + 1).some((later) => later.service === service);
     return !isTwice(run) && isRepeated && !isSafe && `after ${fault?.name ?? 'a success'}, the upload was sent again`;
   });

@@ -34,6 +34,8 @@ describe('prepare', () => {
   test('builds a clone that another project links only if it has not been built', async () => {
     expect(await prepare({}, '/')).toBe('built');
     expect(await prepare({'dist/index.js': ''}, '/')).toBe('');
+    const example = {'dist/index.js': '', 'examples/a/package.json': '{}'};
+    expect(await prepare(example, 'examples/a')).toBe('');
     const built = {'src/a.ts': '', 'dist/index.js': '', 'oclif.manifest.json': ''};
     expect(await prepare(built, '/')).toBe('');
   });

@@ -34,6 +34,7 @@ describe('bundleOptions', () => {
       buildDirectory: join(cwd, 'build'),
       projectDirectory: cwd,
       allowSensitiveFiles: false,
+      allowSourceMaps: false,
     });
   });
 

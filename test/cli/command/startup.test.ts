@@ -45,8 +45,8 @@ test.runIf('enableCompileCache' in nodeModule)(
     const kept = join(folder, '.cache/mycli/compiled');
     const names = await readdir(kept, {recursive: true});
     const sizes = await Promise.all(names.map(async (name) => (await stat(join(kept, name))).size));
-    // What every command loads first is the largest.
-    expect(Math.max(...sizes)).toBeGreaterThan(100_000);
+    // What every command loads first is the largest. Others have 3 kB.
+    expect(Math.max(...sizes)).toBeGreaterThan(20_000);
     if (process.getuid?.() !== 0) return;
     // Nothing is kept in, nor taken from, what belongs to another user.
     await rm(kept, {recursive: true});

@@ -141,6 +141,9 @@ test('two preview:prune at the same time delete everything, and neither fails', 
   for (const branch of ['a', 'b', 'c']) await documentOf(['preview:up', branch, '--message', branch]);
   const {project, env} = bench;
   const args = ['preview:prune', '--expires', '0d', '--yes', '--json'];
+  // The service tells its time in whole seconds.
+  const expired = async () => (await documentOf<{found: readonly Preview[]}>([...args, '--dry-run'])).found;
+  await expect.poll(expired).toHaveLength(3);
   const both = await Promise.all([1, 2].map(() => runCli(binary, args, {cwd: project, env})));
   const documents = both.map(({code, stdout, stderr}) => {
     expect(code, stderr + stdout).toBe(0);
