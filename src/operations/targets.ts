@@ -121,7 +121,7 @@ export function refuseDeleted(open: OpenBackend, item: TargetItem | undefined, a
   const {targetSlug, wasThere, before, details} = awaited;
   if (item === undefined ? !wasThere : item.state !== 'deleting') return;
   const code = details?.['deploymentRequested'] === false ? 'ERR_REJECTED' : 'ERR_DEPLOYMENT_FAILED';
-  throw createError(code, `Target ${targetSlug} ${item ? 'is being' : 'was'} deleted before ${before}.`, {
+  throw createError(code, `Target ${targetSlug} was deleted before ${before}.`, {
     suggestions: [['Check the targets of the project: ', {run: ['target:list', ...open.flags()]}]],
     details: {targetSlug, state: item?.state, ...details},
   });

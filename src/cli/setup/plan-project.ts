@@ -260,7 +260,8 @@ async function interview(context: CommandContext, settings: Settings): Promise<S
         'A target is an environment of the project, such as production or staging, with its own URL.',
       );
     }
-    const fallback = targetSlug?.value ?? 'production';
+    // Enter must not make each later push one to production.
+    const fallback = targetSlug?.value ?? 'staging';
     await ask('targetSlug', 'Target to deploy to ("-" for none)', {fallback, check: checkSlug});
   }
   if (known.targetSlug?.value === '-') known = {...known, targetSlug: undefined};

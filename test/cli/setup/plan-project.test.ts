@@ -145,7 +145,7 @@ describe('the questions of a setup', () => {
       ['Build folder: (dist)', ''],
     ] as const;
     const {config, stored: kind, shown} = await plan(dialogue, {env});
-    expect(config).toMatchObject({projectSlug: 'mine', targetSlug: 'production', origin: runtime.origin});
+    expect(config).toMatchObject({projectSlug: 'mine', targetSlug: 'staging', origin: runtime.origin});
     expect(kind).toBe('api-key');
     expect(shown).toContain('API key  ********  (MRT_API_KEY)');
     expect(shown).toContain('Conflict: project theirs (dw.json) differs from mine (MRT_PROJECT), which is used.');
@@ -156,7 +156,7 @@ describe('the questions of a setup', () => {
     const origin = await closedOrigin();
     const project = [
       ['Project slug: (web-shop)', ''],
-      ['("-" for none): (production)', '-'],
+      ['("-" for none): (staging)', '-'],
       ['Build folder: (dist)', ''],
     ] as const;
     const client = [
@@ -178,7 +178,7 @@ describe('the questions of a setup', () => {
     const env = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: key, MYCLI_PROJECT: 'shop'};
     const {config, shown, hasCredentials} = await plan(
       [
-        ['("-" for none): (production)', '-'],
+        ['("-" for none): (staging)', '-'],
         ['Build folder: (dist)', ''],
         ['Store the API key from MYCLI_API_KEY, for when it is not set? (Y/n)', ''],
       ],
