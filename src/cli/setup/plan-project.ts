@@ -25,6 +25,7 @@ import {configIn} from '../settings/config-file.js';
 import {checkUrl, isPluginBackend, missingApiSettings, serviceUrl, type ServiceKey} from '../settings/connection.js';
 import {trustAddresses} from '../settings/credential-file.js';
 import {storedSettings} from '../settings/load-settings.js';
+import {isLoopback} from '../../http/origin.js';
 import {urlsIn} from '../settings/option-addresses.js';
 import {optionsFor} from '../settings/plugin-settings.js';
 import {loadAllBackends} from '../settings/load-backends.js';
@@ -51,12 +52,9 @@ interface ProjectPlan {
 }
 
 /** Completes the settings of a new project, by asking if possible, and stores its credentials. */
-export async function planProject(
-  context: CommandContext,
-  settings: Settings,
-  setup: ProjectSetup,
-): Promise<ProjectPlan> {
+export async function planProject(context: CommandContext, given: Settings, setup: ProjectSetup): Promise<ProjectPlan> {
   const {cwd, output} = context;
+  const settings = withoutTrial(given);
   const {value: preference} = settings.runtimeBackend;
   // What the project's configuration will imply is not known yet.
   output.completeHints({settings: []});
@@ -66,6 +64,8 @@ export async function planProject(
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
   const suggested = await withSuggestions(await takeOver(context, settings, setup.mode), detected, cwd);
   const answers = setup.asks ? await interview(context, suggested) : suggested;
+  const last = [answers.origin, answers.apiOrigin].find((setting) => setting?.source.kind === 'stored');
+  if (last !== undefined) output.info(`Service: ${last.value} (that of your last login).`);
   const backend = backendOf(answers);
   const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, answers) : undefined;
   const options = plugin && (await plainOptions(plugin, answers));
@@ -237,7 +237,12 @@ async function interview(context: CommandContext, settings: Settings): Promise<S
     const isFrom = suggested?.source.kind === 'config' && suggested.value === value;
     known = {...known, [key]: value === '' ? undefined : {value, source: isFrom ? suggested.source : answered}};
   };
-  const askUrl = (key: ServiceKey, text: string) => ask(key, text, {check: (answer) => checkUrl(key, answer, env)});
+  const askUrl = (key: ServiceKey, text: string) => {
+    const isLast = known[key]?.source.kind === 'stored';
+    return ask(key, isLast ? `${text} (that of your last login)` : text, {
+      check: (answer) => checkUrl(key, answer, env),
+    });
+  };
   const isOpen = known.runtimeBackend.source.kind === 'default' && isGiven(known.origin) === isGiven(known.apiOrigin);
   if (isOpen) known = {...known, runtimeBackend: {value: await askForBackend(context, known), source: answered}};
   const backend = backendOf(known);
@@ -272,7 +277,18 @@ async function interview(context: CommandContext, settings: Settings): Promise<S
   // What is stored for the addresses, which may have changed. Settings with a default are never stored.
   const unstored = Object.entries(known).filter(([, setting]) => setting?.source.kind !== 'stored');
   const answers = Object.fromEntries<unknown>(unstored) as Settings;
-  return {...answers, ...(await storedSettings(answers, context.credentialFile))};
+  return withoutTrial({...answers, ...(await storedSettings(answers, context.credentialFile))});
+}
+
+/** A last login to this machine was one to `runtime:start`, which may be gone, and is no project's service. */
+function withoutTrial(settings: Settings): Settings {
+  const isTrial = (setting: Setting<string> | undefined) =>
+    setting?.source.kind === 'stored' && URL.canParse(setting.value) && isLoopback(new URL(setting.value).hostname);
+  return {
+    ...settings,
+    origin: isTrial(settings.origin) ? undefined : settings.origin,
+    apiOrigin: isTrial(settings.apiOrigin) ? undefined : settings.apiOrigin,
+  };
 }
 
 /** Whether a flag, a variable or an answer sets it, so that there is nothing to ask. */

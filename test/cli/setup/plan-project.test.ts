@@ -202,13 +202,28 @@ test('init: the user of the last login is not that of another address', async ()
   const {config, hasCredentials} = await plan(
     [
       ['What do you deploy to?', ''],
-      [`URL of the service: (${last})`, runtime.origin],
+      [`URL of the service (that of your last login): (${last})`, runtime.origin],
       [keyQuestion, ''],
     ],
     {flags},
   );
   expect(config).toMatchObject({origin: runtime.origin, apiUser: undefined});
   expect(hasCredentials).toBe(false);
+});
+
+test('init: the last login is shown without questions, and one to this machine is no service of a project', async () => {
+  const login = (origin: string) =>
+    updateCredentials({directory: join(root, 'config'), warn: () => undefined}, () => ({
+      origins: {[origin]: {apiKey: {key: 'old'}}},
+      last: {backend: 'legacy', legacy: origin},
+    }));
+  const given = {flags: {project: 'shop', target: 'staging', static: true}};
+  await login('http://127.0.0.1:1');
+  await expect(plan([], given)).rejects.toMatchObject({code: 'ERR_USAGE'});
+  await login('https://last.example');
+  const {config, shown} = await plan([], given);
+  expect(config).toMatchObject({origin: 'https://last.example'});
+  expect(shown).toContain('Service: https://last.example (that of your last login).');
 });
 
 describe('credentials that will not do', () => {
