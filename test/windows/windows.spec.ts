@@ -210,7 +210,7 @@ test('commands to paste are quoted for PowerShell and cmd', async () => {
 });
 
 test.each([
-  [['static/App.js', 'static/app.js'], '"static/App.js" and "static/app.js" are one name'],
+  [['static/App.js', 'static/app.js'], '"static/App.js" and "static/app.js" would be the same file'],
   [['static/what?.html'], 'no file can be named "static/what?.html"'],
 ])(
   'a local runtime refuses a bundle with %j, which its disk cannot hold, and keeps nothing',
@@ -240,6 +240,6 @@ describe('what is said', () => {
   test('by doctor is whose folders nothing protects', async () => {
     await writeTree(folder, {'mycli.config.json': '{"projectSlug": "shop"}'});
     const {stdout, stderr} = await mycli(['doctor']);
-    expect(stdout + stderr).toContain(`anyone who may write to ${windowsPath(folder)} decides what it runs`);
+    expect(stdout + stderr).toContain(`anyone who can write to ${windowsPath(folder)} controls what it runs`);
   });
 });

@@ -52,9 +52,12 @@ interface ProjectPlan {
 }
 
 /** Completes the settings of a new project, by asking if possible, and stores its credentials. */
-export async function planProject(context: CommandContext, given: Settings, setup: ProjectSetup): Promise<ProjectPlan> {
+export async function planProject(
+  context: CommandContext,
+  settings: Settings,
+  setup: ProjectSetup,
+): Promise<ProjectPlan> {
   const {cwd, output} = context;
-  const settings = withoutTrial(given);
   const {value: preference} = settings.runtimeBackend;
   // What the project's configuration will imply is not known yet.
   output.completeHints({settings: []});
@@ -62,7 +65,8 @@ export async function planProject(context: CommandContext, given: Settings, setu
   const detected = await checkGuess(await detectBuild(cwd), cwd);
   if (detected?.exists === true || detected?.framework !== undefined) output.info(describeBuild(detected));
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
-  const suggested = await withSuggestions(await takeOver(context, settings, setup.mode), detected, cwd);
+  const known = withoutTrial(await takeOver(context, settings, setup.mode));
+  const suggested = await withSuggestions(known, detected, cwd);
   const answers = setup.asks ? await interview(context, suggested) : suggested;
   const last = [answers.origin, answers.apiOrigin].find((setting) => setting?.source.kind === 'stored');
   if (last !== undefined) output.info(`Service: ${last.value} (that of your last login).`);
