@@ -3,7 +3,7 @@ import {afterAll, beforeAll} from 'vitest';
 const warnings: Error[] = [];
 const keep = (warning: Error) => {
   // A file that was not closed is told of when memory is collected, perhaps while another test runs.
-  const isLate = warning.message.endsWith('on garbage collection');
+  const isLate = warning.message.includes('on garbage collection');
   if (warning.name.endsWith('Warning') && !isLate) warnings.push(warning);
 };
 
