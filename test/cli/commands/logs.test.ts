@@ -78,6 +78,29 @@ test('logs connect again with a new token, through a proxy, with the certificate
   expect(new Set(proxy.seen.map(({url}) => url))).toEqual(new Set([`${cloud}:${port}`, `${logs}:${port}`]));
 });
 
+test('logs --since counts by the clock of the service', async () => {
+  // An hour ahead of this machine.
+  const serviceTime = (agoMinutes: number) => new Date(Date.now() + (60 - agoMinutes) * 60_000);
+  const server = createServer((_, response) => {
+    response.writeHead(200, {'content-type': 'application/json', date: serviceTime(0).toUTCString()});
+    response.end('{"token": "canary-token"}');
+  });
+  new WebSocketServer({server}).on('connection', (socket) => {
+    const entries = [30, 1].map((ago) => ({message: `${serviceTime(ago).toISOString()}\tr-1\tINFO\t${ago} min ago`}));
+    socket.send(JSON.stringify(entries));
+  });
+  const {origin} = await startOn(server, 'http');
+  const env = {MYCLI_RUNTIME_ORIGIN: origin, MYCLI_API_KEY: 'canary-key'};
+  const args = ['logs', '--project', 'shop', '--target', 'staging', '--logs-origin', origin, '--since', '5m', '--json'];
+  const {child, ended} = start(binary, args, {cwd: await makeFolder(), env});
+  if (child.stdout === null) throw new Error('no stdout');
+  await once(createInterface({input: child.stdout}), 'line');
+  child.kill('SIGINT');
+  const {code, stdout, stderr} = await ended;
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({message: '1 min ago'});
+});
+
 test('logs send the token of a login to no address that only a configuration file sets', async () => {
   await using bench = await createRuntimeBench();
   const {origin, credentials} = bench.runtime;
