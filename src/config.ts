@@ -78,7 +78,7 @@ export interface MycliConfig extends TargetConfig {
   readonly requestTimeout?: number | undefined;
   /** Maximum time to connect, including TLS; default 10. */
   readonly connectTimeout?: number | undefined;
-  /** Maximum time in which nothing is sent or received; default 60. */
+  /** Maximum time without progress; default 60. */
   readonly idleTimeout?: number | undefined;
   /** How often an upload that breaks off is sent again; default 2. */
   readonly uploadRetries?: number | undefined;

@@ -177,7 +177,7 @@ export const connection = {
     flag: {name: 'idle-timeout', value: 'SECONDS'},
     schema: schemas.requestSeconds,
     default: defaultLimits.idleMs / 1000,
-    summary: 'Maximum time in which nothing is sent or received; default {default}.',
+    summary: 'Maximum time without progress; default {default}.',
   },
   uploadRetries: {
     flag: {name: 'upload-retries', value: 'N', hidden: true},

@@ -25,7 +25,7 @@ export default class EnvSet extends BaseCommand<typeof EnvSet> {
     ...variableFlags,
     from: Flags.string({
       helpValue: 'FILE',
-      summary: 'Set the variables of this dotenv file but MYCLI_*, MRT_* and SFCC_*; - is stdin.',
+      summary: 'Set the variables of this dotenv file, except MYCLI_*, MRT_* and SFCC_*; - is stdin.',
     }),
     'exclude-prefix': Flags.string({
       multiple: true,

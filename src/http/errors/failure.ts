@@ -193,7 +193,7 @@ interface GotError extends Error {
 export function toCliError(error: unknown, options: FailedRequest, call: Call, context: ErrorContext): unknown {
   const told = explained(error, options, call, context);
   if (!isRuntimeCliError(told) || call.repeats === 0 || !isBroken(options, call.attempt)) return told;
-  return amendError(told, {suggestions: ['To have it sent again more often, pass --upload-retries N.']});
+  return amendError(told, {suggestions: ['To allow more retries, pass --upload-retries N.']});
 }
 
 function explained(error: unknown, options: FailedRequest, call: Call, context: ErrorContext): unknown {

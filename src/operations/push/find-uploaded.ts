@@ -33,7 +33,7 @@ export async function explainLostUpload(
   const since = sent.at.getTime() + open.clockAheadMs() - toleranceMs;
   const found = items.find((item) => item.message === sent.message && createdTime(item) >= since);
   if (found === undefined) {
-    const hint = 'The bundle was not there yet when mycli looked for it afterwards.';
+    const hint = 'mycli looked for the bundle afterwards and did not find it yet.';
     return amendError(error, {advice: [hint, ...error.advice]});
   }
   const {bundleId} = found;

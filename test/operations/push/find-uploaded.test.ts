@@ -37,7 +37,7 @@ describe('after an upload whose answer was lost', () => {
     service.runtime.addFault('resetx1:route=upload');
     const error = await push(service);
     expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
-    expect(error.suggestions[0]).toBe('The bundle was not there yet when mycli looked for it afterwards.');
+    expect(error.suggestions[0]).toBe('mycli looked for the bundle afterwards and did not find it yet.');
     expect(error.suggestions.join()).toContain('bundle:list');
   });
 
