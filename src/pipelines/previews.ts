@@ -258,9 +258,9 @@ export async function prunePreviews(
   const deleted: string[] = [];
   const warnings: string[] = [];
   for (const item of found) {
-    // Somebody else deletes it.
-    if ((await listTargets(open)).every(({targetSlug}) => targetSlug !== item.targetSlug)) continue;
     const updatedAt = await updateOf(open, item);
+    // Somebody else has deleted it, perhaps before its deployments were read.
+    if ((await listTargets(open)).every(({targetSlug}) => targetSlug !== item.targetSlug)) continue;
     if (updatedAt !== item.updatedAt && !isOlder(open, updatedAt, olderThanMs)) {
       warnings.push(`Kept ${item.targetSlug}: something was deployed to it meanwhile.`);
       continue;
