@@ -3,11 +3,12 @@ import {flagValue} from '../text/suggest.js';
 import type {Suggestion} from '../errors/suggestion.js';
 import {normalizeOrigin, shownAddress} from '../http/origin.js';
 import type {AuthStrategy, Environment} from '../http/types.js';
-import {apiBackend, identifyClient} from './api/backend.js';
+import {apiBackend, identifyClient, unfitSlugs} from './api/backend.js';
 import type {ApiRuntimeConnection} from './api/connection.js';
 import type {BuiltInContext, HostBackend} from './built-in.js';
 import {identifyKey, legacyBackend} from './legacy/backend.js';
 import {legacyOrigin} from './legacy/connection.js';
+import type {BackendCheckContext} from './contract.js';
 import type {BuiltInName} from './names.js';
 
 /** How to reach the backends. */
@@ -53,6 +54,8 @@ export interface BuiltIn {
    */
   identify(context: BuiltInContext): Promise<Identity>;
   unconfigured(settings: BackendSettings, env: Environment): NotConfigured;
+  /** What it requires of slugs, if it cannot take these; `check` has the same. @default it can take all */
+  unfitSlugs?(slugs: Pick<BackendCheckContext, 'projectSlug' | 'targetSlug'>): readonly string[];
 }
 
 export interface NotConfigured {
@@ -89,6 +92,7 @@ const api: BuiltIn = {
     code: 'ERR_CREDENTIALS_MISSING',
     suggestions: legacyAuth === undefined ? [apiSuggestion] : [ownKeySuggestion, apiSuggestion],
   }),
+  unfitSlugs,
 };
 
 const legacy: BuiltIn = {

@@ -4,7 +4,7 @@ import {asSentence} from '../text/sentence.js';
 import {checkBeforeRetrying} from '../errors/suggestion.js';
 import {checkResult, type HostBackend} from './built-in.js';
 import {callBackend} from './call.js';
-import {describeIssue, unsetOptions} from './configuration.js';
+import {describeIssue, unsetOptions} from './resolve-backend.js';
 import type {AnyBackend} from './contract.js';
 import {backendMembers, type MemberRow} from './members.js';
 

@@ -1,4 +1,4 @@
-import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
+import {amendError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {asClause, asSentence} from '../text/sentence.js';
 import type {BackendSettings} from './built-ins.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from './names.js';
@@ -68,16 +68,6 @@ export function deployFallbackReason(error: unknown): string | undefined {
 function serverSentence({details}: RuntimeCliError): string {
   const message = details?.['serverMessage'];
   return typeof message === 'string' && message !== '' ? `: ${message}` : '';
-}
-
-/** The error for a configured Runtime (OAuth) that cannot take the slugs of a call. */
-export function unfitForApi(unfit: readonly string[]): Error {
-  return createError('ERR_OPTION_INVALID', `The Runtime (OAuth) backend requires ${unfit.join(', and ')}.`, {
-    suggestions: [
-      'Correct the slug, or use Runtime (API key): pass --runtime-backend legacy and --origin URL, and set an API key.',
-    ],
-    details: {backend: 'api', problems: unfit},
-  });
 }
 
 function isInvalidScope({code, details}: RuntimeCliError): boolean {

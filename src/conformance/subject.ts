@@ -11,7 +11,7 @@ import {
   type RequestOf,
 } from '../backends/members.js';
 import {checkedBackend} from '../backends/checked-backend.js';
-import {secretsOf} from '../backends/configuration.js';
+import {secretsOf} from '../backends/resolve-backend.js';
 import {createBackendContext, type BackendContextOptions} from '../backends/context.js';
 import type {
   AnyBackend,

@@ -1,13 +1,11 @@
-import {configurationError, missingConfiguration, notConfigured} from '../backends/configuration.js';
-import type {HostBackend} from '../backends/built-in.js';
 import type {BackendCapability} from '../backends/contract.js';
 import {backendTitle, type RuntimeBackend, type RuntimeBackendPreference} from '../backends/names.js';
-import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
+import {createBackendRegistry} from '../backends/registry.js';
+import {resolveBackend, unfitForSlugs, type ResolvedBackend} from '../backends/resolve-backend.js';
 import {
   failedTwice,
   fallbackWarning,
   firstChoice,
-  unfitForApi,
   uploadFallbackReason,
   type BackendSelection,
 } from '../backends/select.js';
@@ -15,21 +13,16 @@ import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {optionProblems, rejectProblems, slugProblems} from '../settings/definitions.js';
 import {flagValue} from '../text/suggest.js';
 import {requireCapability} from './call-backend.js';
-import {callBackSafely, type Host, type RunHost} from './host.js';
-import {configDirectoryOf, openBackend, type OpenBackend, type OpenOptions} from './open-backend.js';
-import type {ConnectionOptions, ProjectOptions} from './options.js';
+import {callBackSafely, type RunHost} from './host.js';
+import {openBackend, surroundingsOf, type OpenBackend, type OpenOptions} from './open-backend.js';
+import type {ProjectOptions} from './options.js';
 
 /** The backend that serves a run. */
 export interface ChosenBackend {
   readonly selection: BackendSelection;
   readonly open: OpenBackend;
   /** Takes over if this one definitely refuses. Undefined if there is none. */
-  readonly fallback: Fallback | undefined;
-}
-
-interface Fallback {
-  readonly backend: HostBackend;
-  readonly open: () => Promise<OpenBackend>;
+  readonly fallback: OpenBackend | undefined;
 }
 
 type ChoosingOptions = OpenOptions & {readonly preference: RuntimeBackendPreference};
@@ -46,23 +39,22 @@ export async function chooseBackend(
   {capabilities, previews = false}: Choosing,
   host: RunHost,
 ): Promise<ChosenBackend> {
-  const registry = registryOf(options);
-  const selection = await select(options, registry, host);
-  const {fellBack, fallback} = selection;
-  const backend = registry.get(selection.backend);
+  const {selection, serving, fallback} = await select(options, host);
+  const {backend, unfit, problem} = serving;
   for (const capability of capabilities) requireCapability(backend, capability);
-  const error = await servingError(backend, options, previews, host);
-  if (error !== undefined && !previews) throw error;
-  const unconfigured = error?.message;
-  const fallbackTo = (other: HostBackend) => ({backend: other, open: () => openBackend(other, options, host)});
+  // Credentials would not help against such a slug.
+  if (previews && unfit.length > 0) throw unfitForSlugs(backend, unfit);
+  if (problem !== undefined && !previews) throw problem;
+  const unconfigured = problem?.message;
+  const {fellBack} = selection;
   const warnings = [fellBack && fallbackWarning(fellBack), unconfigured];
   for (const warning of warnings) if (warning !== undefined) host.outlet.warn(warning);
   host.logger.debug(`Backend: ${selection.backend} (${selection.reason})`);
   host.outlet.title(`Backend: ${backendTitle(selection.backend)}`);
   return {
     selection: unconfigured === undefined ? selection : {...selection, unconfigured},
-    open: await openBackend(backend, options, host, selection.backend),
-    fallback: fallback && fallbackTo(registry.get(fallback)),
+    open: openBackend(serving, options, host),
+    fallback: fallback && openBackend(fallback, options, host),
   };
 }
 
@@ -71,10 +63,9 @@ export async function chooseBackend(
  * @throws RuntimeCliError if it is not configured.
  */
 export async function openNamed(name: RuntimeBackend, options: OpenOptions, host: RunHost): Promise<OpenBackend> {
-  const backend = registryOf(options).get(name);
-  const error = await servingError(backend, options, false, host);
-  if (error !== undefined) throw error;
-  return openBackend(backend, options, host, name);
+  const resolved = await resolveNamed(name, options, host);
+  if (resolved.problem !== undefined) throw resolved.problem;
+  return openBackend(resolved, options, host);
 }
 
 /** Verifies a call and chooses a backend that has `capabilities`. Sends nothing. */
@@ -93,57 +84,38 @@ export async function chooseCapable(
   }
 }
 
-function registryOf({backends}: ConnectionOptions): BackendRegistry {
-  return backends ?? createBackendRegistry();
+async function resolveNamed(name: RuntimeBackend, options: OpenOptions, host: RunHost): Promise<ResolvedBackend> {
+  const {backends = createBackendRegistry()} = options;
+  return resolveBackend(backends.get(name), options, surroundingsOf(options, host), name);
 }
 
-/** What backends are asked about: any call, or this one, whose slugs may not fit. */
-function surroundingsOf(options: OpenOptions, host: Host) {
-  const {env, logger, settingNames} = host;
-  const {projectSlug, targetSlug} = options;
-  const anyCall = {configDirectory: configDirectoryOf(options, host), env, logger, settingNames};
-  return {anyCall, thisCall: {...anyCall, projectSlug, targetSlug}};
+interface Selected {
+  readonly selection: BackendSelection;
+  readonly serving: ResolvedBackend;
+  readonly fallback?: ResolvedBackend | undefined;
 }
 
 /**
  * Selects a backend. With `auto`, only a configured Runtime (API key) serves as a fallback. It is used at once if Api
  * cannot take the slugs of the call.
  */
-async function select(options: ChoosingOptions, registry: BackendRegistry, host: Host): Promise<BackendSelection> {
+async function select(options: ChoosingOptions, host: RunHost): Promise<Selected> {
   const {preference} = options;
   const backend = firstChoice(preference, options);
-  if (preference !== 'auto') return {backend, reason: 'as configured'};
-  if (backend === 'legacy') return {backend, reason: 'no API connection is configured'};
-  const {anyCall, thisCall} = surroundingsOf(options, host);
+  const serving = await resolveNamed(backend, options, host);
+  if (preference !== 'auto') return {selection: {backend, reason: 'as configured'}, serving};
+  if (backend === 'legacy') return {selection: {backend, reason: 'no API connection is configured'}, serving};
+  const {missing, unfit, problem} = serving;
   // An API connection that is configured but invalid is an error, never a reason to use legacy.
-  const error = await configurationError(registry.get(backend), options, anyCall);
-  if (error !== undefined) throw error;
-  const unfit = await missingConfiguration(registry.get(backend), options, thisCall);
-  const hasLegacy = (await missingConfiguration(registry.get('legacy'), options, thisCall)).length === 0;
-  if (unfit.length > 0 && hasLegacy) {
+  if (problem !== undefined && missing.length > 0) throw problem;
+  const legacy = await resolveNamed('legacy', options, host);
+  const fallback = legacy.problem === undefined ? legacy : undefined;
+  if (unfit.length > 0 && fallback !== undefined) {
     const reason = `the Runtime (OAuth) backend requires ${unfit.join(', and ')}`;
-    return {backend: 'legacy', reason, fellBack: reason};
+    return {selection: {backend: 'legacy', reason, fellBack: reason}, serving: fallback};
   }
-  return {backend, reason: 'auto; the API connection is configured', fallback: hasLegacy ? 'legacy' : undefined};
-}
-
-/** Why a backend cannot serve yet. @throws RuntimeCliError if it could not either once it is configured. */
-async function servingError(
-  backend: HostBackend,
-  options: OpenOptions,
-  previews: boolean,
-  host: Host,
-): Promise<Error | undefined> {
-  const {anyCall, thisCall} = surroundingsOf(options, host);
-  const missing = await missingConfiguration(backend, options, thisCall);
-  if (missing.length === 0) return undefined;
-  if (backend.name === 'api') {
-    const unset = await missingConfiguration(backend, options, anyCall);
-    const unfit = missing.filter((what) => !unset.includes(what));
-    // Credentials would not help against such a slug.
-    if (unfit.length > 0 && (previews || unset.length === 0)) throw unfitForApi(unfit);
-  }
-  return notConfigured(backend, missing, options, host.env);
+  const reason = 'auto; the API connection is configured';
+  return {selection: {backend, reason, fallback: fallback && 'legacy'}, serving, fallback};
 }
 
 /**
@@ -184,10 +156,10 @@ export async function withFallback<Result>(
     if (fallback === undefined || reason === undefined) throw error;
     outlet.note(`Falling back to the Runtime (API key) backend: ${reason}`);
     callBackSafely(() => outlet.fallBack(reason));
-    callBackSafely(() => outlet.resolve(fallback.backend.name));
+    callBackSafely(() => outlet.resolve(fallback.project.backend));
     outlet.warn(fallbackWarning(reason));
     try {
-      return await second(await fallback.open());
+      return await second(fallback);
     } catch (failure) {
       throw failedTwice(error, failure);
     }

@@ -1,4 +1,4 @@
-import type {SettingNames} from '../backends/configuration.js';
+import type {SettingNames} from '../backends/resolve-backend.js';
 import type {BundleId, PlannedWrite, WriteOutcome} from '../backends/contract.js';
 import type {BundlePlanOptions} from '../bundle/index.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';

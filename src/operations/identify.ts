@@ -1,11 +1,11 @@
 import {builtIns, type BackendSettings, type Identity} from '../backends/built-ins.js';
-import {notConfigured, unsetOptions} from '../backends/configuration.js';
-import {callBackend, callInContext, withTimeout, type HostContext} from '../backends/call.js';
+import {notConfigured, resolveBackend, unsetOptions, type ResolvedBackend} from '../backends/resolve-backend.js';
+import {callBackend, callInContext, withTimeout} from '../backends/call.js';
 import {backendMembers, contextFor} from '../backends/members.js';
-import type {HostBackend} from '../backends/built-in.js';
+import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
 import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
-import {openBackend} from './open-backend.js';
+import {openBackend, surroundingsOf} from './open-backend.js';
 import type {CommonOptions} from './options.js';
 import type {Host, Outlet} from './host.js';
 
@@ -37,11 +37,11 @@ export interface IdentifyOptions extends Asking, BackendSettings {
  * Asks a built-in backend, with a request that changes nothing, whether it accepts the credentials, and whose they are.
  */
 export async function identify(options: IdentifyOptions, host: Host): Promise<Identity> {
-  const {backend: name, projectSlug = ''} = options;
+  const {backend: name} = options;
   const builtIn = builtIns.get(name);
   if (builtIn === undefined) throw createError('ERR_BACKEND_UNKNOWN', `The ${name} backend is not built in.`);
-  const open = await openBackend(builtIn.backend, {...options, ...impatient, projectSlug}, {...host, outlet: silent});
-  return builtIn.identify(await open.context());
+  const resolved = await resolveBackend(builtIn.backend, options, surroundingsOf({}, host));
+  return builtIn.identify(await openService(resolved, options, host).context());
 }
 
 /** A call to a backend that is not about a project. */
@@ -55,22 +55,28 @@ type ServiceVerification = ServiceCall & Pick<BackendVerifyContext, 'projectSlug
 /** A login may wait for somebody, a service does not take that long. In milliseconds. */
 const longestVerification = 60_000;
 
-/** Asks the service of a plugin's backend whether it accepts the credentials. The backend must have `verify`. */
+/**
+ * Asks the service of a plugin's backend whether it accepts the credentials. Resolves to undefined if the backend
+ * cannot tell.
+ * @throws RuntimeCliError if it is not configured, or the service refuses.
+ */
 export async function verifyBackend(
   {projectSlug, targetSlug, ...call}: ServiceVerification,
   host: Host,
-): Promise<VerifyResult> {
+): Promise<VerifyResult | undefined> {
   const {backend} = call;
-  const verify = async (context: HostContext) =>
-    (await backend.verify?.({...contextFor('verify', context), projectSlug, targetSlug})) ?? {};
-  return callService(call, host, (context, secrets) =>
-    callInContext(
-      backend,
-      backendMembers.verify,
-      context,
-      (own) => withTimeout(verify({...context, ...own}), longestVerification, own.signal),
-      secrets,
-    ),
+  const resolved = await resolveBackend(backend, call, surroundingsOf({projectSlug, targetSlug}, host));
+  if (resolved.problem !== undefined) throw resolved.problem;
+  if (backend.verify === undefined) return undefined;
+  const verify = async (own: BuiltInContext) =>
+    (await backend.verify?.({...contextFor('verify', own), projectSlug, targetSlug})) ?? {};
+  const {context, secrets} = openService(resolved, call, host);
+  return callInContext(
+    backend,
+    backendMembers.verify,
+    await context(),
+    (own) => withTimeout(verify(own), longestVerification, own.signal),
+    secrets,
   );
 }
 
@@ -83,29 +89,27 @@ export async function logIn(
   host: Host,
 ): Promise<Readonly<Record<string, string>>> {
   const {backend, signal} = call;
-  const logsIn = async (context: HostContext) => {
-    const unset = unsetOptions(backend.required ?? [], context.options);
-    const missing = unset.filter((option) => !backend.secrets?.includes(option));
-    if (missing.length > 0) throw notConfigured(backend, missing, call, context.env);
+  const resolved = await resolveBackend(backend, call, surroundingsOf({}, host));
+  const unset = unsetOptions(backend.required ?? [], resolved.options);
+  const missing = unset.filter((option) => !backend.secrets?.includes(option));
+  if (missing.length > 0) throw notConfigured(backend, missing, call, host.env);
+  const open = openService(resolved, call, host);
+  const context = await open.context();
+  const logsIn = async () => {
     const result = await backend.login?.({...context, projectSlug: undefined, prompt, openUrl});
     if (result !== undefined) return result;
     throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backend.name} backend has no login of its own.`);
   };
   // No time limit: somebody may be at a web page meanwhile, or look for a password.
-  const {secrets} = await callService(call, host, (context, known) =>
-    callBackend(backend, backendMembers.login.doing, context.signal, () => logsIn(context), known),
-  );
+  const {secrets} = await callBackend(backend, backendMembers.login.doing, context.signal, logsIn, open.secrets);
   for (const secret of Object.values(secrets)) host.maskSecret?.(secret);
   // It may have been aborted too late to notice.
   signal?.throwIfAborted();
   return secrets;
 }
 
-async function callService<Result>(
-  {backend, ...options}: ServiceCall,
-  host: Host,
-  call: (context: HostContext, secrets: readonly string[]) => Promise<Result>,
-): Promise<Result> {
-  const open = await openBackend(backend, {...options, ...impatient, projectSlug: ''}, {...host, outlet: silent});
-  return call(await open.context(), open.secrets);
+/** Opens a backend for a call that is not about a project, or tries a token on one. */
+function openService(resolved: ResolvedBackend, options: Asking & Pick<IdentifyOptions, 'projectSlug'>, host: Host) {
+  const {projectSlug = ''} = options;
+  return openBackend(resolved, {...options, ...impatient, projectSlug}, {...host, outlet: silent});
 }

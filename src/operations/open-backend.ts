@@ -1,9 +1,8 @@
 import {resolve} from 'node:path';
 import type {HostBackend} from '../backends/built-in.js';
 import type {ContextChanges, HostContext} from '../backends/call.js';
-import {backendLocation, optionsOf, secretsOf} from '../backends/configuration.js';
 import {createBackendContext, type BackendContextOptions} from '../backends/context.js';
-import type {RuntimeBackend} from '../backends/names.js';
+import type {BackendSurroundings, ResolvedBackend} from '../backends/resolve-backend.js';
 import {problemsOf, rejectProblems} from '../settings/definitions.js';
 import {requestSeconds} from '../settings/schemas.js';
 import {placeFlags} from '../text/suggest.js';
@@ -47,24 +46,19 @@ export interface OpenBackend {
   readonly with: (changes: ContextChanges) => OpenBackend;
 }
 
-/** Opens a backend for the calls of a run: validates its options. */
-export async function openBackend(
-  backend: HostBackend,
-  options: OpenOptions,
-  host: RunHost,
-  backendName: RuntimeBackend = backend.name,
-): Promise<OpenBackend> {
+/** Opens a backend for the calls of a run. */
+export function openBackend(resolved: ResolvedBackend, options: OpenOptions, host: RunHost): OpenBackend {
+  const {name, backend} = resolved;
   const {env, logger, userAgent, onCleanup} = host;
   const {projectSlug, targetSlug, wait, rateLimit, pollInterval, timeout} = options;
-  const configDirectory = configDirectoryOf(options, host);
-  const secrets = [...(host.secrets ?? []), ...secretsOf(backend, options, env)];
+  const secrets = [...(host.secrets ?? []), ...resolved.secrets];
   let clockAheadMs = 0;
   const creation: BackendContextOptions = {
     projectSlug,
     targetSlug,
     wait,
-    options: await optionsOf(backend, options),
-    configDirectory,
+    options: resolved.options,
+    configDirectory: configDirectoryOf(options, host),
     env,
     logger,
     signal: options.signal ?? new AbortController().signal,
@@ -82,17 +76,16 @@ export async function openBackend(
     onCleanup,
   };
   let created: Promise<HostContext> | undefined;
-  const place = () => ({...backendLocation(backend, options, {configDirectory, env}), projectSlug});
   const open = (signal: AbortSignal, context: OpenBackend['context']): OpenBackend => ({
     backend,
-    project: {backend: backendName, projectSlug},
+    project: {backend: name, projectSlug},
     projectSlug,
     host,
     limits: {pollInterval, timeout},
     signal,
     secrets,
-    flags: (target) => placeFlags({projectSlug, targetSlug: target, backend: backendName}),
-    place,
+    flags: (target) => placeFlags({projectSlug, targetSlug: target, backend: name}),
+    place: () => ({...resolved.location(), projectSlug}),
     clockAheadMs: () => clockAheadMs,
     context,
     with(changes) {
@@ -118,7 +111,17 @@ function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: CommonOptions
   };
 }
 
+/** What a backend is asked about for a call. */
+export function surroundingsOf(
+  options: Pick<CommonOptions, 'cwd'> & Pick<BackendSurroundings, 'projectSlug' | 'targetSlug'>,
+  host: Host,
+): BackendSurroundings {
+  const {projectSlug, targetSlug} = options;
+  const {env, logger, settingNames} = host;
+  return {configDirectory: configDirectoryOf(options, host), env, logger, settingNames, projectSlug, targetSlug};
+}
+
 /** The folder that relative paths in the options of a backend refer to. */
-export function configDirectoryOf({cwd}: Pick<CommonOptions, 'cwd'>, host: Host): string {
+function configDirectoryOf({cwd}: Pick<CommonOptions, 'cwd'>, host: Host): string {
   return host.configDirectory ?? resolve(host.cwd, cwd ?? '.');
 }

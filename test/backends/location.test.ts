@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import {describe, expect, test} from 'vitest';
-import {backendLocation} from '../../src/backends/configuration.js';
+import {backendLocation} from '../../src/backends/resolve-backend.js';
 import {BearerTokenStrategy} from '../../src/http/auth/strategies.js';
 
 const acme = {name: 'acme', secrets: ['token']};

@@ -2,7 +2,7 @@ import type {StandardSchemaV1} from '@standard-schema/spec';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import {describe, expect, test} from 'vitest';
-import {optionsOf} from '../../src/backends/configuration.js';
+import {optionsOf} from '../../src/backends/resolve-backend.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import {OptionText, validateOptionTexts} from '../../src/backends/option-text.js';
 

@@ -15,7 +15,7 @@ import {
   readUpload,
 } from '../answers.js';
 import {checkResult} from '../built-in.js';
-import type {BundleItem, DeploymentItem} from '../contract.js';
+import type {BackendCheckContext, BundleItem, DeploymentItem} from '../contract.js';
 import type {ApiBackendOptions, ApiContext} from './connection.js';
 import {environmentMembers} from './environments.js';
 import type {BuiltInBackend} from '../members.js';
@@ -36,8 +36,7 @@ export const apiBackend = {
   bundleIds: 'number',
   offsetCursors: true,
 
-  async check({options, projectSlug, targetSlug}) {
-    const {connection} = options;
+  async check({options: {connection}, ...slugs}) {
     const {organizationId = ''} = connection ?? {};
     const isOrganization = organizationId.length <= 32 && isSegment(organizationId);
     return checkResult([
@@ -46,8 +45,7 @@ export const apiBackend = {
         : isOrganization
           ? []
           : ['an organization ID of 1 to 32 characters']),
-      ...missingIdentifier('project slug', projectSlug, maxProject),
-      ...missingIdentifier('target slug', targetSlug, maxTarget),
+      ...unfitSlugs(slugs),
     ]);
   },
 
@@ -146,6 +144,14 @@ function claimsOf(header: string) {
 function timeOf(seconds: unknown): string | undefined {
   const time = new Date(typeof seconds === 'number' ? seconds * 1000 : Number.NaN);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+}
+
+/** What the IDs of storefronts and environments must be, which these slugs are not. */
+export function unfitSlugs({projectSlug, targetSlug}: Pick<BackendCheckContext, 'projectSlug' | 'targetSlug'>) {
+  return [
+    ...missingIdentifier('project slug', projectSlug, maxProject),
+    ...missingIdentifier('target slug', targetSlug, maxTarget),
+  ];
 }
 
 function missingIdentifier(what: string, value: string | undefined, max: number): readonly string[] {

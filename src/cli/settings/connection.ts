@@ -1,7 +1,7 @@
 import {ownValue} from '../../text/json.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
-import type {SettingNames} from '../../backends/configuration.js';
+import type {SettingNames} from '../../backends/resolve-backend.js';
 import {isBuiltIn, mayUse} from '../../backends/names.js';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../http/auth/strategies.js';
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';

@@ -1,5 +1,5 @@
 import type {Interfaces} from '@oclif/core';
-import {secretsOf} from '../../backends/configuration.js';
+import {secretsOf} from '../../backends/resolve-backend.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import type {CommandContext} from '../command/context.js';

@@ -1,6 +1,7 @@
-import {builtIns} from '../../backends/built-ins.js';
-import {configurationError, type BackendSurroundings} from '../../backends/configuration.js';
+import {builtIns, type BackendSettings} from '../../backends/built-ins.js';
+import type {HostBackend} from '../../backends/built-in.js';
 import {backendTitle} from '../../backends/names.js';
+import {resolveBackend, type ResolvedBackend} from '../../backends/resolve-backend.js';
 import {firstChoice} from '../../backends/select.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {SettingKey} from '../../settings/definitions.js';
@@ -82,19 +83,22 @@ export async function unconfigured(
   connection: Omit<Connection, 'secrets'>,
 ): Promise<RuntimeCliError | undefined> {
   const builtIn = builtIns.get(firstChoice(connection.preference, connection));
+  if (builtIn === undefined) return undefined;
   // Whether the slugs fit is known once the backend is chosen.
   const withoutSlugs = {...settings, projectSlug: undefined, targetSlug: undefined};
-  return builtIn && configurationError(builtIn.backend, connection, surroundingsOf(context, withoutSlugs));
+  return (await resolveFor(context, withoutSlugs, builtIn.backend, connection)).problem;
 }
 
-/** What a backend is asked about, in the words of the command line. */
-export function surroundingsOf(
+/** Resolves a backend for a command, in whose words it says what is missing. */
+export async function resolveFor(
   {configDirectory, env, output: logger}: CommandContext,
   settings: Settings,
-): BackendSurroundings {
-  const {projectSlug, targetSlug} = settings;
-  const slugs = {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
-  return {configDirectory, env, logger, settingNames: settingNames(settings), ...slugs};
+  backend: HostBackend,
+  connection: BackendSettings,
+): Promise<ResolvedBackend> {
+  const slugs = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
+  const surroundings = {configDirectory, env, logger, settingNames: settingNames(settings), ...slugs};
+  return resolveBackend(backend, connection, surroundings);
 }
 
 function refuseUnusedOptions({flags}: CommandContext, wanted: string): void {

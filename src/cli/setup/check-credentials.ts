@@ -1,10 +1,9 @@
 import type {BackendSettings} from '../../backends/built-ins.js';
 import type {HostBackend} from '../../backends/built-in.js';
-import {configurationError, missingConfiguration} from '../../backends/configuration.js';
 import {capabilitiesOf} from '../../backends/members.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
-import {isBuiltIn, mayUse, type BuiltInName} from '../../backends/names.js';
+import {backendTitle, isBuiltIn, mayUse, type BuiltInName} from '../../backends/names.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/context.js';
@@ -13,7 +12,7 @@ import {describeTime} from '../output/table.js';
 import {incompleteApi, isPluginBackend, resolveConnection, networkLimits} from '../settings/connection.js';
 import {credentialKind, credentialRows} from '../settings/credential-file.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';
-import {surroundingsOf} from '../settings/reach-backends.js';
+import {resolveFor} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
 import {confirmAddresses} from './confirm-addresses.js';
 
@@ -58,14 +57,11 @@ export async function askService(
   const {projectSlug, organizationId, runtimeBackend} = settings;
   if (typeof service !== 'string') {
     const {backend, options: backendOptions} = service;
-    const problem = await configurationError(backend, {backendOptions}, surroundingsOf(context, settings));
-    if (problem !== undefined) throw problem;
-    if (backend.verify === undefined)
-      return {status: 'unknown', reason: `The ${backend.name} backend cannot verify credentials.`};
     const slugs = {projectSlug: projectSlug?.value, targetSlug: settings.targetSlug?.value};
     const call = {backend, backendOptions, ...slugs, ...networkLimits(settings), signal};
-    const {account} = await verifyBackend(call, commandHost(context));
-    return {status: 'accepted', user: account};
+    const verified = await verifyBackend(call, commandHost(context));
+    if (verified !== undefined) return {status: 'accepted', user: verified.account};
+    return {status: 'unknown', reason: `The ${backend.name} backend cannot verify credentials.`};
   }
   const asking: Settings = {
     ...settings,
@@ -117,7 +113,7 @@ export async function pluginProblem(
   const {backend} = registration;
   try {
     const {options: backendOptions} = await readPluginSettings(registration, context, settings);
-    return await configurationError(backend, {backendOptions}, surroundingsOf(context, settings));
+    return (await resolveFor(context, settings, backend, {backendOptions})).problem;
   } catch (error) {
     if (isRuntimeCliError(error)) return error;
     throw error;
@@ -136,6 +132,11 @@ export interface ServiceCredentials {
   readonly check?: CredentialCheck | undefined;
   /** Whether it refused them or could not be asked. */
   readonly failed?: boolean | undefined;
+}
+
+/** `Runtime (API key) at https://runtime.example` */
+export function serviceTitle({backend, origin}: ServiceCredentials): string {
+  return origin === undefined ? backendTitle(backend) : `${backendTitle(backend)} at ${origin}`;
 }
 
 /**
@@ -226,12 +227,12 @@ export async function describeBackends(
     try {
       const {options, storedVariables} = await readPluginSettings(registration, context, settings);
       setVariables = storedVariables;
-      const surroundings = surroundingsOf(context, settings);
-      const missing = await missingConfiguration(backend, {...connection, backendOptions: options}, surroundings);
-      const configured = missing.length === 0;
+      const given = {...connection, backendOptions: options};
+      const {problem, missing, unfit} = await resolveFor(context, settings, backend, given);
+      const configured = problem === undefined;
       const service = isBuiltIn(backend.name) ? backend.name : {backend, options};
       const checked = configured && verify ? await checkService(context, settings, service) : undefined;
-      described.push({...facts, configured, missing, check: checked?.check});
+      described.push({...facts, configured, missing: [...missing, ...unfit], check: checked?.check});
     } catch (error) {
       // A problem with one backend must not hide the others.
       if (!isRuntimeCliError(error)) throw error;

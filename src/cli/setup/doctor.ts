@@ -3,7 +3,6 @@ import {homedir} from 'node:os';
 import {dirname, relative, resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
-import {backendTitle} from '../../backends/names.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
@@ -30,7 +29,7 @@ import {withPushFolder} from './push-folder.js';
 import {describeMissing, wantedVariables} from './variables.js';
 import {verifyBuildDirectory} from '../../bundle/files/build-output.js';
 import {withOldSettings} from './take-over.js';
-import {checkServices, type ServiceCredentials} from './check-credentials.js';
+import {checkServices, describeCheck, serviceTitle, type ServiceCredentials} from './check-credentials.js';
 
 /** The outcome of a check. */
 export interface CheckResult {
@@ -146,15 +145,13 @@ async function checkCredentials(
   return checked.map(describeService);
 }
 
-function describeService({backend, origin, check, failed}: ServiceCredentials): Finding {
-  const {status, user, clientId, reason = '', suggestions} = check ?? {};
-  const service = origin === undefined ? backend : `${backendTitle(backend)} at ${origin}`;
-  const owner = user ?? clientId;
-  if (status === 'accepted') {
-    return finding('ok', `${service} accepts the credentials${owner === undefined ? '' : ` of ${owner}`}.`);
-  }
+function describeService(service: ServiceCredentials): Finding {
+  const {check, failed} = service;
+  const {status, reason = '', suggestions} = check ?? {};
+  const place = serviceTitle(service);
+  if (check && status === 'accepted') return finding('ok', `${place}: ${describeCheck(check)}.`);
   // A token that cannot be checked for lack of a project is not an error, nor a backend that can't verify.
-  return finding(failed ? 'failed' : 'skipped', `${service}: ${reason}`, suggestions);
+  return finding(failed ? 'failed' : 'skipped', `${place}: ${reason}`, suggestions);
 }
 
 /** Whether the target has the variables that the project asks for. */

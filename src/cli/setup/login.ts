@@ -1,6 +1,6 @@
 import {createInterface} from 'node:readline';
 import {shownUrl} from '../../backends/answers.js';
-import {optionSuggestions} from '../../backends/configuration.js';
+import {optionSuggestions} from '../../backends/resolve-backend.js';
 import type {Backend, BackendLoginContext} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';

@@ -1,6 +1,6 @@
 import {basename, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import {inspect} from 'node:util';
-import {optionsOf, unsetOptions} from '../../backends/configuration.js';
+import {optionsOf, unsetOptions} from '../../backends/resolve-backend.js';
 import {backendTitle} from '../../backends/names.js';
 import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';

@@ -1,7 +1,6 @@
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthStatusDocument} from '../../cli/output/documents.js';
-import {backendTitle} from '../../backends/names.js';
 import {exitCodes} from '../../errors/index.js';
 import {
   backendEntries,
@@ -12,7 +11,12 @@ import {
   type CredentialEntry,
 } from '../../cli/settings/credential-file.js';
 import {loadWantedBackends} from '../../cli/settings/load-backends.js';
-import {checkServices, describeCheck, type ServiceCredentials} from '../../cli/setup/check-credentials.js';
+import {
+  checkServices,
+  describeCheck,
+  serviceTitle,
+  type ServiceCredentials,
+} from '../../cli/setup/check-credentials.js';
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   static override readonly summary = 'List stored credentials and the ones a push from here would use.';
@@ -69,9 +73,9 @@ function describeEntry({origin, kind, user, clientId, tokenUrl}: CredentialEntry
 }
 
 /** A line such as `Runtime (API key) at https://runtime.example: accepted, user ann (from MYCLI_API_KEY)`. */
-function describeService({backend, origin, source, check}: ServiceCredentials): string {
-  const title = backendTitle(backend);
-  const place = origin === undefined ? title : `${title} at ${origin}`;
+function describeService(service: ServiceCredentials): string {
+  const {source, check} = service;
+  const place = serviceTitle(service);
   if (source === null && check?.status !== 'accepted') return `${place}: no credentials`;
   const from = source === null ? '' : `from ${source}`;
   const known = check === undefined ? '' : describeCheck(check);

@@ -57,7 +57,7 @@ describe('doctor', () => {
       undefined,
     ]);
     expect(stdout).toContain(
-      `Runtime (OAuth) at ${runtime.origin} accepts the credentials of ${runtime.credentials.clientId}.`,
+      `Runtime (OAuth) at ${runtime.origin}: accepted, client ${runtime.credentials.clientId}, token expires in `,
     );
     expect(await findings(runtimeEnvironment(runtime))).toEqual({});
   });

@@ -283,7 +283,7 @@ describe('a backend with a login of its own', () => {
     expect(await json(['bundle:push'])).toMatchObject({backend: 'portal', bundleId: '1'});
     const list = await user.run(['backend:list', '--verify']);
     expect(list.stdout).toMatch(/^portal [^]* accepted, user ann@portal\.example$/m);
-    expect((await user.run(['doctor'])).stdout).toContain('portal accepts the credentials of ann@portal.example.');
+    expect((await user.run(['doctor'])).stdout).toContain('portal: accepted, user ann@portal.example.');
     portal.refuseCredentials();
     const status = await user.run(['auth:status']);
     expect(status.stdout).toMatch(/^portal: refused \(from credentials stored for portal\)\n {2}\S/m);

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {apiBackend} from '../../src/backends/api/backend.js';
-import {missingConfiguration, notConfigured, optionsOf, secretsOf} from '../../src/backends/configuration.js';
+import {notConfigured, optionsOf, resolveBackend, secretsOf} from '../../src/backends/resolve-backend.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import {BearerTokenStrategy} from '../../src/http/index.js';
 import {silent} from './context-for.js';
@@ -47,20 +47,24 @@ describe('what a backend misses', () => {
       projectSlug: 'my shop',
       targetSlug: 'My target',
     };
-    expect(await missingConfiguration(apiBackend, {apiConnection}, surroundings)).toEqual([
-      expect.stringContaining('"my shop"'),
-      expect.stringContaining('"My target"'),
-    ]);
+    expect(await resolveBackend(apiBackend, {apiConnection}, surroundings)).toMatchObject({
+      missing: [],
+      unfit: [expect.stringContaining('"my shop"'), expect.stringContaining('"My target"')],
+      problem: {code: 'ERR_OPTION_INVALID'},
+    });
     const env = {MYCLI_RUNTIME_ORIGIN: 'https://runtime.example'};
     const place = {configDirectory: '/', env, logger: silent};
-    expect(await missingConfiguration(legacyBackend, {}, place)).toEqual(['legacyAuth (an API key)']);
+    const missing = ['legacyAuth (an API key)'];
+    const problem = {code: 'ERR_CREDENTIALS_MISSING', details: {missing}};
+    expect(await resolveBackend(legacyBackend, {}, place)).toMatchObject({missing, unfit: [], problem});
     const settingNames = {
       origin: ['--origin'],
       legacyAuth: ['--api-key'],
       apiConnection: ['--api-origin', '--client-id'],
     };
-    expect(await missingConfiguration(legacyBackend, {}, {...place, settingNames})).toEqual(['--api-key']);
-    expect(await missingConfiguration(apiBackend, {}, {...place, settingNames})).toEqual(settingNames.apiConnection);
+    const inWords = {...place, settingNames};
+    expect(await resolveBackend(legacyBackend, {}, inWords)).toMatchObject({missing: ['--api-key']});
+    expect(await resolveBackend(apiBackend, {}, inWords)).toMatchObject({missing: settingNames.apiConnection});
   });
 });
 

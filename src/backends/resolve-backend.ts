@@ -12,7 +12,7 @@ import type {Backend, BackendCheckContext} from './contract.js';
 import {OptionText, validateOptionTexts} from './option-text.js';
 import {asSentence} from '../text/sentence.js';
 import type {Suggestion} from '../errors/suggestion.js';
-import {backendTitle} from './names.js';
+import {backendTitle, type RuntimeBackend} from './names.js';
 
 export interface BackendSurroundings extends Omit<BackendCheckContext, 'options'> {
   readonly settingNames?: SettingNames | undefined;
@@ -21,19 +21,57 @@ export interface BackendSurroundings extends Omit<BackendCheckContext, 'options'
 /** What users call the settings of the built-in backends, by their names in the library. */
 export type SettingNames = Readonly<Record<'origin' | 'legacyAuth' | 'apiConnection', readonly string[]>>;
 
+/** A backend with all that the settings say of it, or lack. */
+export interface ResolvedBackend {
+  /** What the caller calls it: of several with one name, its own name is longer. */
+  readonly name: RuntimeBackend;
+  readonly backend: HostBackend;
+  /** Its options, as its schema has validated them. */
+  readonly options: unknown;
+  /** Values to mask. */
+  readonly secrets: readonly string[];
+  /** What it still needs, in words for users; empty when it is configured. */
+  readonly missing: readonly string[];
+  /** What it requires of slugs, if it cannot take those of the call. */
+  readonly unfit: readonly string[];
+  /** Why it cannot serve the call. Undefined if it can. */
+  readonly problem: RuntimeCliError | undefined;
+  /**
+   * Where it keeps bundles.
+   * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
+   */
+  readonly location: () => BackendLocation;
+}
+
 /**
- * What a backend says that it still needs, in words for users; empty when it is configured.
+ * Resolves a backend with the settings, without touching the network.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when its options are invalid.
  */
-export async function missingConfiguration(
+export async function resolveBackend(
   backend: HostBackend,
   settings: BackendSettings,
-  {settingNames, ...surroundings}: BackendSurroundings,
-): Promise<readonly string[]> {
+  surroundings: BackendSurroundings,
+  name: RuntimeBackend = backend.name,
+): Promise<ResolvedBackend> {
+  const {settingNames, ...asked} = surroundings;
+  const builtIn = builtIns.get(backend.name);
   const options = await optionsOf(backend, settings);
-  const {missing = []} = await backend.check({...surroundings, options});
-  if (settingNames === undefined || !builtIns.has(backend.name)) return missing;
-  return missing.flatMap((what) => ownValue<readonly string[]>(settingNames, optionIn(what)) ?? [what]);
+  const {missing: lacking = []} = await backend.check({...asked, options});
+  const unfit = builtIn?.unfitSlugs?.(surroundings) ?? [];
+  const missing = lacking
+    .filter((what) => !unfit.includes(what))
+    .flatMap((what) => (builtIn && settingNames && ownValue(settingNames, optionIn(what))) ?? [what]);
+  const unable = unfit.length === 0 ? undefined : unfitForSlugs(backend, unfit);
+  return {
+    name,
+    backend,
+    options,
+    secrets: secretsOf(backend, settings, surroundings.env),
+    missing,
+    unfit,
+    problem: missing.length === 0 ? unable : notConfigured(backend, [...missing, ...unfit], settings, surroundings.env),
+    location: () => backendLocation(backend, settings, surroundings),
+  };
 }
 
 /** The name that what is missing begins with. */
@@ -82,14 +120,14 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   );
 }
 
-/** The error of a backend that still needs something. Undefined if it is configured. */
-export async function configurationError(
-  backend: HostBackend,
-  settings: BackendSettings,
-  surroundings: BackendSurroundings,
-): Promise<RuntimeCliError | undefined> {
-  const missing = await missingConfiguration(backend, settings, surroundings);
-  return missing.length === 0 ? undefined : notConfigured(backend, missing, settings, surroundings.env);
+/** The error of a configured backend that cannot take the slugs of a call. Only Runtime (OAuth) is one. */
+export function unfitForSlugs({name}: Pick<Backend, 'name'>, unfit: readonly string[]): RuntimeCliError {
+  return createError('ERR_OPTION_INVALID', `The ${backendTitle(name)} backend requires ${unfit.join(', and ')}.`, {
+    suggestions: [
+      'Correct the slug, or use Runtime (API key): pass --runtime-backend legacy and --origin URL, and set an API key.',
+    ],
+    details: {backend: name, problems: unfit},
+  });
 }
 
 export function notConfigured(
