@@ -18,16 +18,17 @@ function scriptOf(guide: string): string {
     .join('\n');
 }
 
-describe('the guide to writing a backend plugin', () => {
+describe('the guide to writing a backend plugin, with the page of the contract', () => {
   let folder: string;
   let output: string;
-  let guide: string;
+  let contract: string;
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'mycli-guide-'));
     await packHost(folder);
-    guide = await readFile(path.join(root, 'docs/guides/write-a-backend-plugin.md'), 'utf8');
-    await writeFile(path.join(folder, 'guide.sh'), scriptOf(guide).replaceAll('/path/to', folder));
+    const guide = await readFile(path.join(root, 'docs/guides/write-a-backend-plugin.md'), 'utf8');
+    contract = await readFile(path.join(root, 'docs/reference/backend-contract.md'), 'utf8');
+    await writeFile(path.join(folder, 'guide.sh'), scriptOf(guide + contract).replaceAll('/path/to', folder));
     const env = {
       PATH: process.env['PATH'],
       ...foldersOf(folder),
@@ -60,7 +61,7 @@ describe('the guide to writing a backend plugin', () => {
     const types = ['--target', 'es2022', '--types', 'node', '--typeRoots', path.join(root, 'node_modules/@types')];
     const cwd = path.join(folder, 'mycli-plugin-acme');
     const backend = await readFile(path.join(cwd, 'src/backend.js'), 'utf8');
-    const members = /^async login.*?(?=^```)/ms.exec(guide)?.[0] ?? '';
+    const members = /^async login.*?(?=^```)/ms.exec(contract)?.[0] ?? '';
     expect(members).toContain('async verify(');
     await writeFile(path.join(cwd, 'src/with-login.js'), backend.replace('async upload(', `${members}\nasync upload(`));
     const files = ['src/hook.js', 'src/with-login.js', 'src/resume.js', 'src/variables.js'];
@@ -88,9 +89,7 @@ describe('the guide to writing a backend plugin', () => {
   test('leads to a package of the plugin and nothing else', async () => {
     const {stdout} = await run('tar', ['-tzf', path.join(folder, 'mycli-plugin-acme/mycli-plugin-acme-1.0.0.tgz')]);
     expect(stdout.trim().split('\n').sort()).toEqual(
-      ['package.json', 'src/backend.js', 'src/hook.js', 'src/resume.js', 'src/variables.js'].map(
-        (file) => `package/${file}`,
-      ),
+      ['package.json', 'src/backend.js', 'src/hook.js'].map((file) => `package/${file}`),
     );
   });
 });
