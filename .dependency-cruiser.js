@@ -17,7 +17,7 @@ const layers = {
   // What the backends are called.
   names: {path: 'src/backends/names[.]ts'},
   contract: {
-    path: 'src/backends/(contract|members|context-types|references|hooks|built-in)[.]ts',
+    path: 'src/backends/(contract|members|backend-context-types|references|hooks|host-backend)[.]ts',
     may: ['errors'],
     types: ['bundle', 'http'],
   },
@@ -31,7 +31,7 @@ const layers = {
     types: ['bundle'],
   },
   backends: {
-    path: 'src/backends/(?!api/|legacy/|(contract|members|context-types|references|hooks|built-in|names|answers)[.]ts)',
+    path: 'src/backends/(?!api/|legacy/|(contract|members|backend-context-types|references|hooks|host-backend|names|answers)[.]ts)',
     may: ['contract', 'names', 'answers', 'wire', 'api', 'legacy', 'http', 'errors'],
     types: ['bundle'],
   },

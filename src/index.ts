@@ -3,6 +3,7 @@ export type {BundleContentOptions, BundlePlan} from './bundle/index.js';
 export type {PackResult} from './bundle/types.js';
 export type * from './operations/events.js';
 export type * from './operations/options.js';
+export type {CheckedAddress as CheckResult} from './operations/options.js';
 export type * from './operations/push/options.js';
 export type {CheckOptions} from './settings/types.js';
 export type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
@@ -35,12 +36,12 @@ export type {
   FileTotal,
 } from './bundle/contents/compare-contents.js';
 export type {DiffBundlesOptions, DiffBundlesResult} from './pipelines/diff.js';
-export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from './operations/list.js';
+export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from './operations/list-bundles.js';
 export type {PushPreview} from './operations/push/plan-push.js';
-export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets.js';
-export type {CreatedTarget, CreateTargetOptions} from './operations/target/create-target.js';
-export type {DeletedTarget, DeleteTargetOptions, DoomedTarget} from './operations/target/delete-target.js';
-export type {InvalidateOptions, InvalidateResult} from './operations/target/invalidate.js';
+export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets/find-targets.js';
+export type {CreatedTarget, CreateTargetOptions} from './operations/targets/create-target.js';
+export type {DeletedTarget, DeleteTargetOptions, DoomedTarget} from './operations/targets/delete-target.js';
+export type {InvalidateOptions, InvalidateResult} from './operations/targets/invalidate.js';
 export type {
   DeletedPreview,
   DeletePreviewOptions,
@@ -49,15 +50,15 @@ export type {
   DoomedPreview,
   PreviewItem,
   PrunePreviewsOptions,
-} from './operations/target/previews.js';
+} from './operations/targets/previews.js';
 export type {ListPreviewsResult, PrunePreviewsResult} from './pipelines/previews.js';
-export type {TailLogsOptions} from './operations/target/tail-logs.js';
-export type {ListVariablesResult, SetVariablesOptions, SetVariablesResult} from './operations/target/variables.js';
+export type {TailLogsOptions} from './operations/targets/tail-logs.js';
+export type {ListVariablesResult, SetVariablesOptions, SetVariablesResult} from './operations/targets/variables.js';
 export type {ListTargetsResult} from './pipelines/targets.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
 export type {ReadLogsOptions, ReadLogsResult} from './operations/deploy/read-logs.js';
-export type {BackendSettings} from './backends/built-ins.js';
-export type {BundleMatches} from './backends/built-in.js';
+export type {BackendSettings} from './backends/built-in-backends.js';
+export type {BundleMatches} from './backends/host-backend.js';
 export type {
   Backend,
   BundleId,
@@ -85,7 +86,7 @@ export type {
 } from './bundle/types.js';
 export {defineConfig, type ConfiguredCheck, type MycliConfig, type TargetConfig} from './config.js';
 export type {SettingSource} from './bundle/config/resolve-config.js';
-export type {BackendLocation} from './backends/built-ins.js';
+export type {BackendLocation} from './backends/built-in-backends.js';
 export type {ApiRuntimeConnection} from './backends/api/connection.js';
 export {
   createBackendRegistry,

@@ -5,7 +5,7 @@ import type {BundlePlan} from './bundle/index.js';
 import type {PackResult} from './bundle/types.js';
 import {createSweptDirectory} from './files/temporary-directory.js';
 import type {AuthStrategy} from './http/types.js';
-import {bundleSource as sourceOf, type BundleSource} from './operations/bundle-source.js';
+import {bundleSourceIn, type BundleSource} from './operations/bundle-source.js';
 import type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
 import type {ArchiveInspection} from './bundle/contents/inspect-archive.js';
 import type {DeleteBundlesOptions, DeleteBundlesResult} from './operations/delete-bundles.js';
@@ -17,7 +17,7 @@ import type {
   InspectArchiveOptions,
   InspectBundleOptions,
 } from './operations/download-bundle.js';
-import type {ListBundlesResult, ListDeploymentsResult} from './operations/list.js';
+import type {ListBundlesResult, ListDeploymentsResult} from './operations/list-bundles.js';
 import type {
   BuildBundleOptions,
   DeployBundleOptions,
@@ -41,19 +41,19 @@ import type {
   PushV2Result,
 } from './operations/push/options.js';
 import type {PushPreview} from './operations/push/plan-push.js';
-import type {CreatedTarget, CreateTargetOptions} from './operations/target/create-target.js';
-import type {DeletedTarget, DeleteTargetOptions} from './operations/target/delete-target.js';
-import type {InvalidateOptions, InvalidateResult} from './operations/target/invalidate.js';
+import type {CreatedTarget, CreateTargetOptions} from './operations/targets/create-target.js';
+import type {DeletedTarget, DeleteTargetOptions} from './operations/targets/delete-target.js';
+import type {InvalidateOptions, InvalidateResult} from './operations/targets/invalidate.js';
 import type {
   DeletedPreview,
   DeletePreviewOptions,
   DeployedPreview,
   DeployPreviewOptions,
   PrunePreviewsOptions,
-} from './operations/target/previews.js';
-import type {TailLogsOptions} from './operations/target/tail-logs.js';
-import type {ListVariablesResult, SetVariablesOptions, SetVariablesResult} from './operations/target/variables.js';
-import type {ProjectStatus, ProjectStatusOptions} from './operations/targets.js';
+} from './operations/targets/previews.js';
+import type {TailLogsOptions} from './operations/targets/tail-logs.js';
+import type {ListVariablesResult, SetVariablesOptions, SetVariablesResult} from './operations/targets/variables.js';
+import type {ProjectStatus, ProjectStatusOptions} from './operations/targets/find-targets.js';
 import * as build from './pipelines/build.js';
 import * as remove from './pipelines/delete.js';
 import * as deploy from './pipelines/deploy.js';
@@ -142,7 +142,7 @@ export const diffBundles = libraryCall<diff.DiffBundlesOptions, diff.DiffBundles
  * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if the path does not exist.
  */
 export function bundleSource(text: string): Promise<BundleSource> {
-  return sourceOf(text, process.cwd());
+  return bundleSourceIn(text, process.cwd());
 }
 
 /**

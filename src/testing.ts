@@ -6,5 +6,5 @@ export type {
   LocalRuntimeCredentials,
   LocalRuntimeOptions,
   RequestRecord,
-} from './local-runtime/options.js';
+} from './local-runtime/runtime-options.js';
 export {startLocalRuntime} from './local-runtime/start-local-runtime.js';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {isRecord} from '../text/json.js';
-import {readJson, wrongAnswer} from '../http/index.js';
+import {readJsonBody, wrongAnswer} from '../http/index.js';
 import {isLikelySecret} from '../http/redact.js';
 import type {AnsweredResponse, HttpClient, HttpOptions} from '../http/types.js';
 import {bundleFields} from '../wire/bundles.js';
@@ -19,7 +19,7 @@ import type {
   SetVariablesRequest,
   VariableItem,
 } from './contract.js';
-import type {BuiltInContext} from './built-in.js';
+import type {BuiltInContext} from './host-backend.js';
 import {deploymentStatuses} from './references.js';
 import {backendTitle, type BuiltInName, type RuntimeBackend} from './names.js';
 
@@ -88,7 +88,7 @@ export function readAnswer<Read>(
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the body is anything else.
  */
 export function readObject(response: AnsweredResponse): Answer {
-  const answer = readJson(response);
+  const answer = readJsonBody(response);
   if (!isRecord(answer)) throw wrongAnswer(response, 'is not a JSON object');
   return answer;
 }
@@ -196,7 +196,7 @@ export function checkNewTarget({targetSlug, name}: {readonly targetSlug: string;
 }
 
 /** The changes of variables, as both services take them. */
-export function variableChanges({set, unset}: Pick<SetVariablesRequest, 'set' | 'unset'>) {
+export function variablesBody({set, unset}: Pick<SetVariablesRequest, 'set' | 'unset'>) {
   const changes = [...Object.entries(set), ...unset.map((name) => [name, null] as const)];
   return Object.fromEntries(changes.map(([name, value]) => [name, {value}]));
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {isRecord} from '../text/json.js';
-import {backendApiVersion} from './built-in.js';
+import {backendApiVersion} from './host-backend.js';
 import type {AnyBackend} from './contract.js';
 import {backendMembers} from './members.js';
 

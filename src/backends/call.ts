@@ -3,7 +3,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {amendError, catalogue, createError, isRuntimeCliError} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
 import type {HostHttpOptions} from '../http/types.js';
-import type {BuiltInContext, HostBackend} from './built-in.js';
+import type {BuiltInContext, HostBackend} from './host-backend.js';
 import type {AbortCleanup, Backend, BackendError} from './contract.js';
 import type {MemberRow} from './members.js';
 import {asSentence} from '../text/sentence.js';

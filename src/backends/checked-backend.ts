@@ -2,7 +2,7 @@ import type {StandardSchemaV1} from '@standard-schema/spec';
 import {createError} from '../errors/index.js';
 import {asSentence} from '../text/sentence.js';
 import {checkBeforeRetrying} from '../errors/suggestion.js';
-import {checkResult, type HostBackend} from './built-in.js';
+import {checkResult, type HostBackend} from './host-backend.js';
 import {callBackend} from './call.js';
 import {describeIssue, unsetOptions} from './resolve-backend.js';
 import type {AnyBackend} from './contract.js';

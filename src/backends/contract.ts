@@ -1,10 +1,15 @@
 import type {Writable} from 'node:stream';
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import type {Bundle, BundleFormat} from '../bundle/types.js';
-import type {BackendCheckContext, BackendContext, BackendLoginContext, BackendVerifyContext} from './context-types.js';
+import type {
+  BackendCheckContext,
+  BackendContext,
+  BackendLoginContext,
+  BackendVerifyContext,
+} from './backend-context-types.js';
 import type {BundleId, DeploymentRef, DeploymentStatus, TargetState} from './references.js';
 
-export type * from './context-types.js';
+export type * from './backend-context-types.js';
 export type {AfterHook, BeforeWriteHook, DeployOperation, PlannedWrite, WriteOperation, WriteOutcome} from './hooks.js';
 export type {BundleId, DeploymentRef, DeploymentStatus, TargetState} from './references.js';
 export type {
@@ -20,7 +25,6 @@ export type {
 export type {
   BodyOptions,
   ByteSource,
-  Environment,
   FailedAttempt,
   HttpClient,
   HttpOptions,
@@ -30,6 +34,7 @@ export type {
   OpenedStream,
   RequestBodies,
 } from '../http/types.js';
+export type {Environment} from '../text/platform.js';
 
 /** Names of options. */
 export type OptionName<Options> = unknown extends Options ? string : Extract<keyof Options, string>;

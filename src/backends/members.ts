@@ -1,7 +1,7 @@
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import * as v from 'valibot';
 import {isRecord} from '../text/json.js';
-import type {BuiltInContext, HostBackend} from './built-in.js';
+import type {BuiltInContext, HostBackend} from './host-backend.js';
 import type {Backend, BackendCapability, LogEntry, WriteOperation} from './contract.js';
 import {deploymentStatuses, targetStates} from './references.js';
 

@@ -1,5 +1,5 @@
 import {withTimeout, pluginTimeoutMs} from './call.js';
-import {backendApiVersion} from './built-in.js';
+import {backendApiVersion} from './host-backend.js';
 import type {BackendsHookOptions} from './contract.js';
 import {createBackendRegistry, type BackendFailure, type BackendRegistry, type PluginBackend} from './registry.js';
 import {isRecord} from '../text/json.js';

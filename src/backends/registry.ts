@@ -1,9 +1,9 @@
 import {createError} from '../errors/index.js';
 import {nearest} from '../text/suggest.js';
-import {builtIns} from './built-ins.js';
+import {builtIns} from './built-in-backends.js';
 import {checkBackendShape} from './backend-shape.js';
 import {checkedBackend} from './checked-backend.js';
-import type {HostBackend} from './built-in.js';
+import type {HostBackend} from './host-backend.js';
 import {qualifiedName} from './names.js';
 import {asSentence} from '../text/sentence.js';
 

@@ -1,6 +1,6 @@
 import {amendError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {asClause, asSentence} from '../text/sentence.js';
-import type {BackendSettings} from './built-ins.js';
+import type {BackendSettings} from './built-in-backends.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from './names.js';
 
 /** The selected backend, why, and which one takes over if it definitely refuses. */

@@ -17,7 +17,7 @@ export default class Status extends BaseCommand<typeof Status> {
   protected async execute(context: CommandContext): Promise<StatusDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug']);
     const {getProjectStatus} = await import('../pipelines/read.js');
-    const {renderStatus} = await import('../cli/output/lists.js');
+    const {renderStatus} = await import('../cli/output/render-lists.js');
     const {targetSlug} = settings;
     const status = {
       ...options,

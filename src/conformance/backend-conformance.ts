@@ -10,16 +10,16 @@ import {checkBackendShape} from '../backends/backend-shape.js';
 import type {AnyBackend} from '../backends/contract.js';
 import type {OptionalMember} from '../backends/members.js';
 import {createRedactor} from '../http/redact.js';
-import {bundleCases, idCases} from './cases/bundles.js';
-import {deploymentCases} from './cases/deployments.js';
+import {bundleCases, idCases} from './cases/bundle-cases.js';
+import {deploymentCases} from './cases/deployment-cases.js';
 import {everyBackendCases} from './cases/every-backend.js';
-import {faultCases} from './cases/faults.js';
-import {listCases} from './cases/lists.js';
-import {targetCases} from './cases/targets.js';
-import {resumeCase, uploadCases} from './cases/uploads.js';
+import {faultCases} from './cases/fault-cases.js';
+import {listCases} from './cases/list-cases.js';
+import {targetCases} from './cases/target-cases.js';
+import {resumeCase, uploadCases} from './cases/upload-cases.js';
 import {NotTried, redactedError} from './expectations.js';
 import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
-import {operations, uploadOperation} from './operations.js';
+import {triedOperations, uploadOperation} from './operations.js';
 import {Relay} from './relay.js';
 import {Subject, type Case, type Open} from './subject.js';
 
@@ -93,7 +93,7 @@ function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): r
     ...(resumableBytes === undefined ? [] : [resumeCase(resumableBytes)]),
     ...ofMembers,
     ...idCases,
-    ...[...formats.map(uploadOperation), ...operations].flatMap(faultCases),
+    ...[...formats.map(uploadOperation), ...triedOperations].flatMap(faultCases),
   ];
   return cases.filter(({needs = []}) => needs.every((member) => Reflect.get(backend, member) !== undefined));
 }

@@ -1,7 +1,7 @@
 import {PassThrough} from 'node:stream';
 import type {Bundle, BundleFormat, BundleId, DeploymentRef} from '../backends/contract.js';
 import {backendMembers, type MemberRow, type RequestOf} from '../backends/members.js';
-import type {Called, CallOptions, Subject} from './subject.js';
+import type {Called, MemberCallOptions, Subject} from './subject.js';
 
 /** What an operation is tried on. */
 export interface Prepared {
@@ -11,7 +11,7 @@ export interface Prepared {
 }
 
 /** Something that the host asks a backend for. */
-export interface Operation<Needed extends Called = Called> {
+export interface TriedOperation<Needed extends Called = Called> {
   readonly name: string;
   readonly needs: Needed;
   readonly writes: boolean;
@@ -19,14 +19,14 @@ export interface Operation<Needed extends Called = Called> {
   readonly on: 'nothing' | 'bundle' | 'deployment';
   /** @default the preferred format of the backend */
   readonly format?: BundleFormat;
-  run(subject: Subject, prepared: Prepared, options?: CallOptions): Promise<unknown>;
+  run(subject: Subject, prepared: Prepared, options?: MemberCallOptions): Promise<unknown>;
 }
 
 type Tried = Exclude<Called, 'login' | 'tailLogs'>;
 type RequestMaker<Name extends Tried> = (prepared: Prepared, subject: Subject) => RequestOf<Name>;
 
 /** What each function is tried on, and what it is called with. */
-const tries: {readonly [Name in Tried]: readonly [on: Operation['on'], request: RequestMaker<Name>]} = {
+const tries: {readonly [Name in Tried]: readonly [on: TriedOperation['on'], request: RequestMaker<Name>]} = {
   upload: ['nothing', ({bundle}) => bundle],
   verify: ['nothing', () => undefined],
   promote: ['deployment', ({bundleId}, {targetSlug, otherTarget}) => ({bundleId, from: targetSlug, to: otherTarget})],
@@ -45,7 +45,7 @@ const tries: {readonly [Name in Tried]: readonly [on: Operation['on'], request: 
   deleteTarget: ['deployment', (_, {targetSlug}) => ({targetSlug})],
 };
 
-function operation<Name extends Tried>(needs: Name): Operation<Name> {
+function operation<Name extends Tried>(needs: Name): TriedOperation<Name> {
   const row: MemberRow = backendMembers[needs];
   const [on, request] = tries[needs];
   return {
@@ -58,18 +58,20 @@ function operation<Name extends Tried>(needs: Name): Operation<Name> {
 }
 
 /** What is asked about a bundle that was uploaded. */
-export const bundleOperations: readonly Operation[] = (['deploy', 'download', 'deleteBundle'] as const).map(operation);
+export const bundleOperations: readonly TriedOperation[] = (['deploy', 'download', 'deleteBundle'] as const).map(
+  operation,
+);
 
 /** Everything but uploads. */
-export const operations: readonly Operation[] = Object.keys(tries)
+export const triedOperations: readonly TriedOperation[] = Object.keys(tries)
   .filter((name): name is Exclude<Tried, 'upload'> => name !== 'upload')
   .map(operation);
 
-export function uploadOperation(format: BundleFormat): Operation {
+export function uploadOperation(format: BundleFormat): TriedOperation {
   return {...operation('upload'), name: `upload (${format})`, format};
 }
 
-export async function prepare(subject: Subject, {on, format}: Operation): Promise<Prepared> {
+export async function prepare(subject: Subject, {on, format}: TriedOperation): Promise<Prepared> {
   const bundle = await subject.makeBundle({format});
   if (on === 'nothing') return {bundle, bundleId: ''};
   if (!subject.backend.deploy || on === 'bundle') return {bundle, bundleId: await subject.upload(bundle)};

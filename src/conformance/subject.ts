@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
-import type {HostBackend} from '../backends/built-in.js';
+import type {HostBackend} from '../backends/host-backend.js';
 import {callInContext} from '../backends/call.js';
 import {
   backendMembers,
@@ -12,7 +12,7 @@ import {
 } from '../backends/members.js';
 import {checkedBackend} from '../backends/checked-backend.js';
 import {secretsOf} from '../backends/resolve-backend.js';
-import {createBackendContext, type BackendContextOptions} from '../backends/context.js';
+import {createBackendContext, type BackendContextOptions} from '../backends/backend-context.js';
 import type {
   AnyBackend,
   BackendLoginContext,
@@ -28,20 +28,20 @@ import {uploadStateOf} from '../backends/upload-state.js';
 import {isRuntimeCliError} from '../errors/index.js';
 import {jsonProblem} from '../text/json.js';
 import {containsSecret} from '../http/redact.js';
-import {makeBundle, type BundleWish} from './bundles.js';
+import {makeBundle, type BundleWish} from './make-bundles.js';
 import {CallFailure, expectAnswer, expectBytes, notTried, printableOf, shown} from './expectations.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
 import type {Relay} from './relay.js';
 
 /** Retries without realistic delays. */
-export const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
+export const fastRetries = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
 
 export type Called = Exclude<MemberName, 'check'>;
 export type Lister = 'listBundles' | 'listDeployments' | 'listTargets' | 'listVariables';
 export type ItemOf<Name extends Lister> = AnswerTo<Name>['items'][number];
 
 /** By default, an upload has nothing to resume it with. */
-export type CallOptions = Partial<
+export type MemberCallOptions = Partial<
   Pick<BackendLoginContext, 'prompt' | 'openUrl'> &
     Pick<BackendContextOptions, 'targetSlug' | 'signal' | 'state' | 'timeouts' | 'onProgress' | 'onRetry'>
 >;
@@ -95,7 +95,7 @@ export class Subject {
   async call<Name extends Called>(
     name: Name,
     request: RequestOf<Name>,
-    {state, prompt, openUrl, signal = new AbortController().signal, ...options}: CallOptions = {},
+    {state, prompt, openUrl, signal = new AbortController().signal, ...options}: MemberCallOptions = {},
   ): Promise<AnswerTo<Name>> {
     const {backend, service} = this;
     const {projectSlug, relay, masked, texts} = this.parts;
@@ -115,7 +115,7 @@ export class Subject {
       options: value,
       signal,
       logger,
-      rateLimit,
+      rateLimit: fastRetries,
       secrets: masked,
       wait: true,
       configDirectory: service.configDirectory ?? '/',
@@ -165,7 +165,7 @@ export class Subject {
   }
 
   /** Uploads a bundle, by default a new one, and keeps what to resume it with, like the host. */
-  async upload(bundle?: Bundle, options?: CallOptions): Promise<BundleId> {
+  async upload(bundle?: Bundle, options?: MemberCallOptions): Promise<BundleId> {
     const {saved} = this.parts;
     const state: UploadState = {
       read: async () => saved.state,

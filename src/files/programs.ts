@@ -1,9 +1,7 @@
 import {spawnSync, type ChildProcess} from 'node:child_process';
 import {accessSync, constants, readFileSync, statSync} from 'node:fs';
 import {basename, delimiter, dirname, extname, isAbsolute, join, resolve} from 'node:path';
-import {onWindows} from '../text/platform.js';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import {onWindows, type Environment} from '../text/platform.js';
 
 /** The value of a variable of the system, whose names are in any case on Windows. */
 function systemVariable(env: Environment, name: string): string | undefined {

@@ -1,6 +1,6 @@
 import type {ClientRequest, IncomingMessage} from 'node:http';
 import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request} from 'got';
-import {Call, describeRequest, statusName} from './connection/call.js';
+import {HttpCall, describeRequest, statusName} from './connection/call.js';
 import {limitAnswer, watchRequest} from './connection/watch.js';
 import {failureReason, redactorFor, toCliError, type ErrorContext} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
@@ -20,7 +20,7 @@ interface CallHandlerContext {
  */
 export function createCallHandler(context: CallHandlerContext): HandlerFunction {
   return <T extends GotReturn>(options: Options, next: (options: Options) => T): T | Promise<T> => {
-    const [call, rateLimit] = [new Call(), new RequestCount()];
+    const [call, rateLimit] = [new HttpCall(), new RequestCount()];
     // A request that is sent once at most has no retries left.
     if (options.context['once'] === true) call.repeats = rateLimit.retries = Infinity;
     options.context = {...options.context, call, rateLimit};
@@ -53,7 +53,7 @@ function isStream(result: GotReturn): result is Request {
 
 function followRequest(
   request: ClientRequest,
-  call: Call,
+  call: HttpCall,
   options: Options,
   context: CallHandlerContext & {readonly bytesDelivered: () => number},
 ): void {
@@ -99,7 +99,7 @@ function asError(value: unknown): Error {
 
 async function settle<T>(
   result: CancelableRequest<T>,
-  call: Call,
+  call: HttpCall,
   options: Options,
   mapped: (error: unknown) => unknown,
 ): Promise<T> {

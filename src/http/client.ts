@@ -3,14 +3,15 @@ import {authorizationHooks} from './auth/authorize.js';
 import {createCallHandler} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
 import {decompress} from './decompress.js';
-import {askBeforeAttempt, Call, isRepeatable, isWrite, keepOwnOptions} from './connection/call.js';
+import {askBeforeAttempt, HttpCall, isRepeatable, isWrite, keepOwnOptions} from './connection/call.js';
 import {ConnectionError} from './connection/watch.js';
 import {createFailureRetry} from './failure-retry.js';
 import {defaultLimits, defaultUploadRetries, type TimeLimits} from './limits.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../text/json.js';
 import {createRedactor} from './redact.js';
-import type {Environment, Logger, RetryEvent, StreamingClient} from './types.js';
+import type {Logger, RetryEvent, StreamingClient} from './types.js';
+import type {Environment} from '../text/platform.js';
 
 export interface HttpClientOptions {
   /** Rate-limit retries. Waits are reported to its `logger` and `onRetry`, else to those below. */
@@ -153,7 +154,7 @@ function noticeWrites(onWritten: () => void): AfterResponseHook {
 }
 
 const awaitDelivery: AfterResponseHook = async (response) => {
-  const delivered = await Call.of(response.request.options.context)?.attempt.delivered;
+  const delivered = await HttpCall.of(response.request.options.context)?.attempt.delivered;
   if (delivered === false) throw new ConnectionError('ECONNRESET', 'the connection was closed');
   return response;
 };
@@ -171,7 +172,7 @@ function rerouted(reroute: (url: URL) => Promise<URL>): BeforeRequestHook {
 function createBeginAttempt(env: Environment, connectTimeoutMs: number): BeforeRequestHook {
   const routeTo = createRoutes(env, connectTimeoutMs);
   return (options) => {
-    const attempt = Call.of(options.context)?.nextAttempt();
+    const attempt = HttpCall.of(options.context)?.nextAttempt();
     const {url, body, signal} = options;
     if (attempt === undefined || url === undefined) return;
     const {agent, request} = routeTo(new URL(url), {signal, attempt, keeps: mayUseKept(options)});
@@ -183,7 +184,7 @@ function createBeginAttempt(env: Environment, connectTimeoutMs: number): BeforeR
 
 /** Whether a request can be sent over a connection that the server may be closing: once more, if it is. */
 function mayUseKept({method, context, isStream}: Parameters<BeforeRequestHook>[0]): boolean {
-  return isRepeatable({method, context}) && !isStream && context['once'] !== true && !Call.of(context)?.isStale;
+  return isRepeatable({method, context}) && !isStream && context['once'] !== true && !HttpCall.of(context)?.isStale;
 }
 
 function isAsyncGenerator(body: unknown): body is AsyncGenerator {

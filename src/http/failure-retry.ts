@@ -1,5 +1,5 @@
 import type {RequestError, RetryFunction} from 'got';
-import {Call, isBroken, isRepeatable, maxRepeats, statusName} from './connection/call.js';
+import {HttpCall, isBroken, isRepeatable, maxRepeats, statusName} from './connection/call.js';
 import {failureKind, failureReason, isLocalRefusal, knownError, type FailureKind} from './errors/failure.js';
 import {isMaintenance} from './errors/response-error.js';
 import {RequestCount} from './rate-limit/hooks.js';
@@ -18,7 +18,7 @@ export function createFailureRetry(
   return ({error}) => {
     // A hook requested this retry and has already waited. 0 would refuse it.
     if (error.name === 'RetryError') return 1;
-    const call = Call.of(error.options.context);
+    const call = HttpCall.of(error.options.context);
     if (call === undefined || call.failure !== undefined || knownError(error) !== undefined) return 0;
     if (error.options.signal?.aborted) return 0;
     if (isClosedWhenKept(error, call)) {
@@ -33,7 +33,7 @@ export function createFailureRetry(
 }
 
 /** Whether a server closed a kept connection just as a request was sent: that is no failure, and nobody is told. */
-function isClosedWhenKept(error: RequestError, {attempt, isStale}: Call): boolean {
+function isClosedWhenKept(error: RequestError, {attempt, isStale}: HttpCall): boolean {
   return attempt.isKept && !isStale && error.response === undefined && failureKind(error) === 'lost';
 }
 
@@ -41,7 +41,7 @@ function isClosedWhenKept(error: RequestError, {attempt, isStale}: Call): boolea
 const lasting: ReadonlySet<FailureKind> = new Set(['unknown-host', 'certificate', 'proxy', 'not-http']);
 
 /** The retry of a request that the server has not begun: it was rate-limited, or there was no connection. */
-function planUnsent(error: RequestError, call: Call, policy: RateLimitPolicy): RetryEvent | undefined {
+function planUnsent(error: RequestError, call: HttpCall, policy: RateLimitPolicy): RetryEvent | undefined {
   const {options, response} = error;
   const status = response?.statusCode;
   // The status alone is a rate limit, even if the rest of its answer was cut off.
@@ -66,7 +66,7 @@ const breakingStatuses: ReadonlySet<number> = new Set([408, 502, 503, 504]);
  */
 function planRepeat(
   error: RequestError,
-  call: Call,
+  call: HttpCall,
   {uploadRetries, ...policy}: RateLimitPolicy & {readonly uploadRetries: number},
 ): RetryEvent | undefined {
   const {options, response} = error;

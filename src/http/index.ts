@@ -6,7 +6,7 @@ export {clientRules, createClient, createHttpClient, loadHttpClient, type HttpCl
 export {isInsecureOrigin, normalizeOrigin} from './origin.js';
 export {createRetryWait} from './rate-limit/wait.js';
 export {openStream} from './open-stream.js';
-export {readJson, wrongAnswer} from './errors/failure.js';
+export {readJsonBody, wrongAnswer} from './errors/failure.js';
 export {createRedactor} from './redact.js';
 export {readSocket} from './web-socket.js';
 export type {AuthStrategy, BodyOptions, ByteSource, HttpClient, RetryEvent, UploadProgress} from './types.js';

@@ -11,9 +11,6 @@ export interface Logger {
   warn(message: string): void;
 }
 
-/** Environment variables. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Progress of sending one body. A retry starts again at 0, with the next `attempt`. */
 export interface UploadProgress {
   /** Bytes of the body passed to the connection; of one in base64, the bytes that were encoded. */

@@ -1,10 +1,10 @@
 import {addAbortSignal} from 'node:stream';
 import {createSocketAgent} from './connection/agents.js';
-import {Call} from './connection/call.js';
+import {HttpCall} from './connection/call.js';
 import {late} from './connection/watch.js';
 import {redactorFor, toCliError} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
-import type {Environment} from './types.js';
+import type {Environment} from '../text/platform.js';
 
 /** How to open a WebSocket: as the HTTP client opens connections. */
 interface SocketOptions {
@@ -33,7 +33,7 @@ export async function* readSocket(
 ): AsyncGenerator<string, void, undefined> {
   signal.throwIfAborted();
   const {createWebSocketStream, WebSocket} = await import('ws');
-  const [call, httpUrl] = [new Call(), new URL(url.href.replace(/^ws/, 'http'))];
+  const [call, httpUrl] = [new HttpCall(), new URL(url.href.replace(/^ws/, 'http'))];
   const attempt = call.nextAttempt();
   const request = {method: 'GET', url: httpUrl, headers: {}, context: {}, signal};
   const errors = {secrets, limitedStatusCodes: []};

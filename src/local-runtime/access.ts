@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {parseJson} from '../text/json.js';
 import {HttpFailure} from './answer.js';
-import type {Call, RuntimeContext} from './context.js';
+import type {Call, RuntimeContext} from './runtime-context.js';
 import {sitePath, type SiteName} from './sites/site-address.js';
 
 /**

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import type {ServerResponse} from 'node:http';
 import {setTimeout as delay} from 'node:timers/promises';
 import {alreadySent, HttpFailure} from './answer.js';
-import type {Call, Protocol} from './context.js';
+import type {Call, Protocol} from './runtime-context.js';
 import type {FaultRule} from './faults.js';
 
 /**

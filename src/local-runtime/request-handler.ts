@@ -9,14 +9,14 @@ import {messageOf, systemCode} from '../errors/system-failure.js';
 import {checkHost, checkOrigin} from './access.js';
 import {alreadySent, HttpFailure} from './answer.js';
 import {applyFaults} from './apply-faults.js';
-import {recordRequest, type Call, type Protocol, type Route, type RuntimeContext} from './context.js';
+import {recordRequest, type Call, type Protocol, type Route, type RuntimeContext} from './runtime-context.js';
 import {pagesProtocol} from './pages/routes.js';
 import {RequestBody} from './request-body.js';
 import {siteProtocol} from './sites/serve-site.js';
-import {legacyProtocol} from './wire/legacy.js';
-import {serveLogs} from './wire/logs-socket.js';
-import {checkPath} from './wire/parameters.js';
-import {wireProtocols} from './wire/protocols.js';
+import {legacyProtocol} from './endpoints/legacy.js';
+import {serveLogs} from './endpoints/logs-socket.js';
+import {checkPath} from './endpoints/parameters.js';
+import {wireProtocols} from './endpoints/protocols.js';
 
 /** How long a connection may be idle. Longer than in clients, whose requests would fail if the server closed first. */
 const keepAliveMilliseconds = 65_000;

@@ -1,6 +1,6 @@
 import send from 'send';
 import {alreadySent, HttpFailure} from './answer.js';
-import type {Call} from './context.js';
+import type {Call} from './runtime-context.js';
 
 interface FileToSend {
   readonly status?: number | undefined;

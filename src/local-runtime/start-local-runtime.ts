@@ -8,11 +8,11 @@ import {rejectProblems, valueProblems} from '../settings/definitions.js';
 import * as schemas from '../settings/schemas.js';
 import {asSentence} from '../text/sentence.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
-import type {LocalRuntime, LocalRuntimeOptions} from './options.js';
+import type {LocalRuntime, LocalRuntimeOptions} from './runtime-options.js';
 import {publicKeyOf} from './access.js';
-import type {RuntimeContext} from './context.js';
-import {openCredentials, openDataFolder, readJson, writeJson, type DataFolder} from './store/data-folder.js';
-import {Deployments} from './store/deployments.js';
+import type {RuntimeContext} from './runtime-context.js';
+import {openCredentials, openDataFolder, readDataFile, writeJson, type DataFolder} from './store/data-folder.js';
+import {Deployments} from './store/deployment-records.js';
 import {FaultBook} from './faults.js';
 import {serve} from './request-handler.js';
 import {AppServers} from './sites/app-servers.js';
@@ -20,7 +20,7 @@ import {Store} from './store/store.js';
 import {token} from '../wire/token.js';
 import {siteUrl, type SiteName} from './sites/site-address.js';
 import {LogFeed, type LogLevel} from './sites/log-feed.js';
-import {Targets} from './store/targets.js';
+import {Targets} from './store/target-records.js';
 
 const defaultHost = '127.0.0.1';
 
@@ -37,15 +37,15 @@ const port = v.pipe(
 const optionSchemas: Readonly<Record<keyof LocalRuntimeOptions, v.GenericSchema>> = {
   port,
   appsPort: port,
-  host: schemas.text,
+  host: schemas.nonEmpty,
   allowedHosts: schemas.list,
-  dataDirectory: schemas.text,
+  dataDirectory: schemas.nonEmpty,
   auth: schemas.toggle,
   credentials: schemas.objectSchema,
-  clientCertificate: schemas.text,
+  clientCertificate: schemas.nonEmpty,
   scopes: schemas.list,
   tokenSeconds: amount,
-  protect: schemas.text,
+  protect: schemas.nonEmpty,
   ssr: schemas.toggle,
   ssrEnvironment: schemas.objectSchema,
   ssrTimeoutSeconds: amount,
@@ -183,7 +183,7 @@ async function listenAgain(
 ): Promise<{readonly api: string; readonly apps: string}> {
   const file = path.join(folder, 'port.json');
   // There may be none yet, or an invalid one.
-  const last = await readJson(file, portsSchema).catch(() => undefined);
+  const last = await readDataFile(file, portsSchema).catch(() => undefined);
   const api = await listen(servers.api, {host, signal, flag: '--port', port: port ?? last?.api ?? 0});
   const apps = await listen(servers.apps, {host, signal, flag: '--apps-port', port: appsPort ?? last?.apps ?? 0});
   // An origin leaves out the default port.

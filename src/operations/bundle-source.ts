@@ -1,6 +1,6 @@
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
-import type {HostBackend} from '../backends/built-in.js';
+import type {HostBackend} from '../backends/host-backend.js';
 import type {BackendCapability, BundleId} from '../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.js';
 import type {BundleContentOptions} from '../bundle/index.js';
@@ -9,8 +9,8 @@ import type {BundleFormat} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {readArchiveContents, readFolderContents, type BundleContents} from '../bundle/contents/bundle-contents.js';
 import {describeBundle, readDownloaded} from './download-bundle.js';
-import {idFor} from './list.js';
-import {findRunning} from './targets.js';
+import {idFor} from './list-bundles.js';
+import {findRunning} from './targets/find-targets.js';
 import {chooseCapable} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
@@ -40,7 +40,7 @@ export type BundleSource =
  * What a text for users names: `running:TARGET` what a target runs, `bundle:ID` an uploaded bundle. Anything else that
  * exists, or contains a slash, a backslash or a dot, is a path. The rest is the ID of an uploaded bundle, or `latest`.
  */
-export async function bundleSource(text: string, cwd: string): Promise<BundleSource> {
+export async function bundleSourceIn(text: string, cwd: string): Promise<BundleSource> {
   const [, scheme, name = ''] = /^(running|bundle):(.+)$/s.exec(text) ?? [];
   if (scheme === 'running') return {kind: 'running', targetSlug: name};
   if (scheme === 'bundle') return {kind: 'bundle', bundleId: name};

@@ -1,4 +1,4 @@
-import type {BuiltInContext} from '../backends/built-in.js';
+import type {BuiltInContext} from '../backends/host-backend.js';
 import {callInContext, withTimeout} from '../backends/call.js';
 import type {Backend, BackendCapability, BackendContext, PlannedWrite} from '../backends/contract.js';
 import {

@@ -4,9 +4,16 @@ import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '
 import {callBackSafely, type RunHost} from './host.js';
 import {allowChange, invoke, quickLook} from './call-backend.js';
 import {previousDeployment} from './deploy/rollback-bundle.js';
-import {explainMissingBundle, idFor, namingCapabilities, readBundles, readHistory, resolveBundleId} from './list.js';
+import {
+  explainMissingBundle,
+  idFor,
+  namingCapabilities,
+  readBundles,
+  readHistory,
+  resolveBundleId,
+} from './list-bundles.js';
 import {sideBySide} from './side-by-side.js';
-import {listTargets} from './targets.js';
+import {readTargets} from './targets/find-targets.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {ProjectOptions, ProjectResult} from './options.js';
@@ -64,7 +71,7 @@ export async function takenFromRollbacks(open: OpenBackend, ids: readonly Bundle
   const {listTargets: lists, listDeployments} = open.backend;
   if (lists === undefined || listDeployments === undefined) return [];
   const taken = await quickLook(open, async (once) => {
-    const sentences = await sideBySide(await listTargets(once), async ({targetSlug}) => {
+    const sentences = await sideBySide(await readTargets(once), async ({targetSlug}) => {
       const {previous} = previousDeployment(await readHistory(once, targetSlug), []);
       if (previous === undefined || !ids.includes(previous.bundleId)) return [];
       return [`Bundle ${String(previous.bundleId)} is what the next rollback of ${targetSlug} goes back to.`];

@@ -11,7 +11,7 @@ import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {moveFile} from '../files/move-file.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
-import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
+import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list-bundles.js';
 import {invoke} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, ProjectOptions, ProjectResult} from './options.js';

@@ -3,7 +3,8 @@ import type {BundleId, PlannedWrite, WriteOutcome} from '../backends/contract.js
 import type {BundlePlanOptions} from '../bundle/index.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {RuntimeBackend} from '../backends/names.js';
-import type {Environment, Logger, RetryEvent} from '../http/types.js';
+import type {Logger, RetryEvent} from '../http/types.js';
+import type {Environment} from '../text/platform.js';
 import type {OperationProgress} from './options.js';
 import type {PushPlace} from './push/records.js';
 

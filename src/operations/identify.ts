@@ -1,8 +1,8 @@
-import {builtIns, type BackendSettings, type Identity} from '../backends/built-ins.js';
+import {builtIns, type BackendSettings, type Identity} from '../backends/built-in-backends.js';
 import {notConfigured, resolveBackend, unsetOptions, type ResolvedBackend} from '../backends/resolve-backend.js';
 import {callBackend, callInContext, withTimeout} from '../backends/call.js';
 import {backendMembers, contextFor} from '../backends/members.js';
-import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
+import type {BuiltInContext, HostBackend} from '../backends/host-backend.js';
 import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
 import {openBackend, surroundingsOf} from './open-backend.js';

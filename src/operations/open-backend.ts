@@ -1,7 +1,7 @@
 import {resolve} from 'node:path';
-import type {HostBackend} from '../backends/built-in.js';
+import type {HostBackend} from '../backends/host-backend.js';
 import type {ContextChanges, HostContext} from '../backends/call.js';
-import {createBackendContext, type BackendContextOptions} from '../backends/context.js';
+import {createBackendContext, type BackendContextOptions} from '../backends/backend-context.js';
 import type {BackendSurroundings, ResolvedBackend} from '../backends/resolve-backend.js';
 import {problemsOf, rejectProblems} from '../settings/definitions.js';
 import {requestSeconds} from '../settings/schemas.js';

@@ -3,7 +3,7 @@ import {contentSchema} from '../bundle/config/content-schema.js';
 import {messageOf} from '../errors/system-failure.js';
 import {resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from '../http/rate-limit/policy.js';
 import {definitions, settingKeys, type SettingKey} from '../settings/definitions.js';
-import {knownFields, objectSchema, text} from '../settings/schemas.js';
+import {knownFields, objectSchema, nonEmpty} from '../settings/schemas.js';
 import {isRecord} from '../text/json.js';
 import type {DeleteBundlesOptions} from './delete-bundles.js';
 import type {ReadLogsOptions} from './deploy/read-logs.js';
@@ -11,16 +11,16 @@ import type {DownloadBundleOptions} from './download-bundle.js';
 import type * as options from './options.js';
 import type {PruneBundlesOptions} from './prune-bundles.js';
 import type {PushRuntimeBundleBackendOptions} from './push/options.js';
-import type {CreateTargetOptions} from './target/create-target.js';
-import type {DeleteTargetOptions} from './target/delete-target.js';
-import type {InvalidateOptions} from './target/invalidate.js';
-import type {DeployPreviewOptions, PrunePreviewsOptions} from './target/previews.js';
-import type {TailLogsOptions} from './target/tail-logs.js';
-import type {SetVariablesOptions} from './target/variables.js';
-import type {ProjectStatusOptions} from './targets.js';
+import type {CreateTargetOptions} from './targets/create-target.js';
+import type {DeleteTargetOptions} from './targets/delete-target.js';
+import type {InvalidateOptions} from './targets/invalidate.js';
+import type {DeployPreviewOptions, PrunePreviewsOptions} from './targets/previews.js';
+import type {TailLogsOptions} from './targets/tail-logs.js';
+import type {SetVariablesOptions} from './targets/variables.js';
+import type {ProjectStatusOptions} from './targets/find-targets.js';
 
 /** The name of an option of any call of the library. */
-export type OptionName =
+export type CallOptionName =
   | keyof (PushRuntimeBundleBackendOptions & options.BuildBundleOptions)
   // Of diffBundles.
   | 'from'
@@ -44,7 +44,7 @@ function each<const Name extends string>(schema: v.GenericSchema, ...names: read
 }
 
 const callback = v.function('must be a function');
-const id = v.union([text, v.number()], 'must be a string or a number');
+const id = v.union([nonEmpty, v.number()], 'must be a string or a number');
 const number = v.number('must be a number');
 const toggle = definitions.wait.schema;
 const names = definitions.ignore.schema;
@@ -81,7 +81,7 @@ export type OptionSchemas = Readonly<Record<string, v.GenericSchema>>;
  * A schema for each option of the library's calls: that of the setting, if there is one. Calls may share an object of
  * options, so each ignores what only others have.
  */
-export const optionSchemas: Readonly<Record<OptionName, v.GenericSchema>> = {
+export const optionSchemas: Readonly<Record<CallOptionName, v.GenericSchema>> = {
   ...settings('projectSlug', 'targetSlug', 'origin', 'logsOrigin'),
   ...settings('requestTimeout', 'connectTimeout', 'idleTimeout', 'uploadRetries'),
   ...settings('buildDirectory', 'projectDirectory', 'message', 'recordCommit', 'static', 'rootDir', 'configPath'),
@@ -91,14 +91,14 @@ export const optionSchemas: Readonly<Record<OptionName, v.GenericSchema>> = {
   preference: definitions.runtimeBackend.schema,
   rateLimit: knownFields({...Object.fromEntries(policyFields), logger: objectSchema, onRetry: callback}),
   guard: knownFields(Object.fromEntries(guardFields)),
-  apiConnection: knownFields({origin: text, organizationId: text, auth}),
+  apiConnection: knownFields({origin: nonEmpty, organizationId: nonEmpty, auth}),
   legacyAuth: auth,
   signal: v.instance(AbortSignal, 'must be an AbortSignal'),
   ...each(callback, 'onProgress', 'onEvent', 'onRetry', 'onFallback', 'onResolve'),
   ...each(callback, 'onFormat', 'onDeletion', 'onLines', 'onReconnect'),
   ...each(callback, 'confirm', 'confirmTarget', 'guardsOf', 'optionsOf'),
   ...each(objectSchema, 'backends', 'backendOptions', 'pushRecords', 'uploadStates', 'set'),
-  ...each(text, 'cwd', 'archive', 'preview', 'output', 'backend', 'branch', 'match', 'name'),
+  ...each(nonEmpty, 'cwd', 'archive', 'preview', 'output', 'backend', 'branch', 'match', 'name'),
   ...each(toggle, 'force', 'dryRun', 'follow', 'allTargets', 'ifMissing', 'ifExists'),
   ...each(number, 'limit', 'offset', 'keep', 'olderThanMs'),
   ...each(id, 'bundleId', 'deploymentId'),
@@ -106,7 +106,7 @@ export const optionSchemas: Readonly<Record<OptionName, v.GenericSchema>> = {
   bundleIds: v.array(id, 'must be an array of bundle IDs'),
   format: v.picklist(['v1', 'v2'], 'must be v1 or v2'),
   // A source of a comparison, or a target whose bundle is promoted and a bundle that is rolled back to.
-  from: v.union([objectSchema, text], 'must be a target or the source of a bundle'),
+  from: v.union([objectSchema, nonEmpty], 'must be a target or the source of a bundle'),
   to: v.union([objectSchema, id], 'must be a bundle or the source of one'),
   // Only its backend knows what it is.
   deployment: v.unknown(),

@@ -1,4 +1,4 @@
-import type {BackendSettings} from '../backends/built-ins.js';
+import type {BackendSettings} from '../backends/built-in-backends.js';
 import type {BundleId, DeployOperation, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
 import type {BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.js';
@@ -125,7 +125,7 @@ export interface DeploymentOptions extends WaitOptions, FollowUps {
 }
 
 /** How a check ended. */
-export interface CheckResult {
+export interface CheckedAddress {
   /** Without its query. */
   readonly url: string;
   readonly passed: boolean;
@@ -142,7 +142,7 @@ export interface CheckOutcome {
   /** Whether all of them passed. */
   readonly passed: boolean;
   /** The checks that were made. The first that does not pass is the last. */
-  readonly checks: readonly CheckResult[];
+  readonly checks: readonly CheckedAddress[];
 }
 
 /** What must hold before something is deployed to a target. What is not set is not checked. */

@@ -1,4 +1,4 @@
-import type {HostBackend} from '../backends/built-in.js';
+import type {HostBackend} from '../backends/host-backend.js';
 import type {ListRange, ListResult} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
 import {defaultListLimit} from '../settings/schemas.js';

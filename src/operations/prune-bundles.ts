@@ -5,12 +5,12 @@ import {createError} from '../errors/index.js';
 import {count} from '../text/sentence.js';
 import {wasRolledBack} from './deploy/rollback-bundle.js';
 import type {DeleteBundlesResult} from './delete-bundles.js';
-import {readBundles, readHistory} from './list.js';
+import {readBundles, readHistory} from './list-bundles.js';
 import {createdTime} from './pages.js';
 import type {OpenBackend} from './open-backend.js';
 import type {DryRunOptions, ProjectOptions} from './options.js';
 import {sideBySide} from './side-by-side.js';
-import {listTargets} from './targets.js';
+import {readTargets} from './targets/find-targets.js';
 
 /** Which bundles `pruneBundles` removes: those to which all of this applies. */
 export interface PruneRules {
@@ -72,7 +72,7 @@ interface Prunable {
  */
 export async function findPrunable(open: OpenBackend, rules: PruneRules): Promise<Prunable> {
   const {items: bundles} = await readBundles(open);
-  const histories = await sideBySide(await listTargets(open), async ({targetSlug}): Promise<TargetHistory> => {
+  const histories = await sideBySide(await readTargets(open), async ({targetSlug}): Promise<TargetHistory> => {
     return {targetSlug, deployments: await readHistory(open, targetSlug, Infinity)};
   });
   const aheadMs = open.clockAheadMs();

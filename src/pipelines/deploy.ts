@@ -17,10 +17,10 @@ import {
   type DeployedBundle,
   type FoundBundle,
 } from '../operations/deploy/start-deployment.js';
-import {waitForDeployment as waitFor} from '../operations/deploy/wait-for-deployment.js';
+import {pollDeployment as waitFor} from '../operations/deploy/wait-for-deployment.js';
 import {changeRules} from '../operations/guard/guards.js';
 import type {RunHost} from '../operations/host.js';
-import {idFor, namingCapabilities} from '../operations/list.js';
+import {idFor, namingCapabilities} from '../operations/list-bundles.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {
   DeployBundleOptions,
@@ -32,7 +32,7 @@ import type {
   TargetOptions,
   WaitForDeploymentOptions,
 } from '../operations/options.js';
-import {findRunning} from '../operations/targets.js';
+import {findRunning} from '../operations/targets/find-targets.js';
 import {oneLine} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';

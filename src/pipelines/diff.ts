@@ -14,7 +14,7 @@ import type {BundleFormat} from '../bundle/types.js';
 import {count} from '../text/sentence.js';
 import {compareContents, type ContentsDiff} from '../bundle/contents/compare-contents.js';
 import {quickLook} from '../operations/call-backend.js';
-import {variablesOf} from '../operations/target/variables.js';
+import {variablesOf} from '../operations/targets/variables.js';
 import type {RunHost} from '../operations/host.js';
 import type {PipelineHost} from './host.js';
 import {Pipeline} from './run.js';

@@ -1,4 +1,4 @@
-import type {BackendSettings} from '../backends/built-ins.js';
+import type {BackendSettings} from '../backends/built-in-backends.js';
 import {exitCodes, isRuntimeCliError, withCompleteCommands} from '../errors/index.js';
 import type {RunSurroundings} from '../errors/suggestion.js';
 import {messageOf} from '../errors/system-failure.js';

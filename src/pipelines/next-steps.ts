@@ -1,9 +1,9 @@
 import type {DeploymentItem} from '../backends/contract.js';
-import {readHistory} from '../operations/list.js';
+import {readHistory} from '../operations/list-bundles.js';
 import {quickLook} from '../operations/call-backend.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {PushResult} from '../operations/push/options.js';
-import {listedUrl} from '../operations/targets.js';
+import {listedUrl} from '../operations/targets/find-targets.js';
 import {failedChecks} from '../operations/deploy/check-deployment.js';
 import {deployableIds, previousDeployment} from '../operations/deploy/rollback-bundle.js';
 import type {PipelineHost} from './host.js';

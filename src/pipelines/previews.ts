@@ -22,7 +22,7 @@ import {
   type DeployPreviewOptions,
   type PreviewItem,
   type PrunePreviewsOptions,
-} from '../operations/target/previews.js';
+} from '../operations/targets/previews.js';
 import type {PushPreview} from '../operations/push/plan-push.js';
 import {
   deleteTargetFrom,
@@ -30,8 +30,8 @@ import {
   refuseProduction,
   type DeletedTarget,
   type DoomedTarget,
-} from '../operations/target/delete-target.js';
-import {listTargets} from '../operations/targets.js';
+} from '../operations/targets/delete-target.js';
+import {readTargets} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';
@@ -181,7 +181,7 @@ async function remove(
 async function waitUntilGone(open: OpenBackend, targetSlug: string): Promise<void> {
   const poll = startPoll(open, goneDefaults);
   while (!poll.isLate()) {
-    if (!(await listTargets(open)).some((item) => item.targetSlug === targetSlug)) return;
+    if (!(await readTargets(open)).some((item) => item.targetSlug === targetSlug)) return;
     await poll.pause();
   }
 }
@@ -260,7 +260,7 @@ export async function prunePreviews(
   for (const item of found) {
     const updatedAt = await updateOf(open, item);
     // Somebody else has deleted it, perhaps before its deployments were read.
-    if ((await listTargets(open)).every(({targetSlug}) => targetSlug !== item.targetSlug)) continue;
+    if ((await readTargets(open)).every(({targetSlug}) => targetSlug !== item.targetSlug)) continue;
     if (updatedAt !== item.updatedAt && !isOlder(open, updatedAt, olderThanMs)) {
       warnings.push(`Kept ${item.targetSlug}: something was deployed to it meanwhile.`);
       continue;

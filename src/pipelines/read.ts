@@ -22,7 +22,7 @@ import {
   readBundles,
   type ListBundlesResult,
   type ListDeploymentsResult,
-} from '../operations/list.js';
+} from '../operations/list-bundles.js';
 import {listRange} from '../operations/pages.js';
 import {backendTitle} from '../backends/names.js';
 import type {ListBundlesOptions, ListDeploymentsOptions} from '../operations/options.js';
@@ -31,14 +31,14 @@ import {
   knownTarget,
   noTargets,
   verifyTarget,
-  listTargets,
+  readTargets,
   targetsIfListed,
   targetStatus,
   withTarget,
   type FoundTarget,
   type ProjectStatus,
   type ProjectStatusOptions,
-} from '../operations/targets.js';
+} from '../operations/targets/find-targets.js';
 import {chooseFor} from './steps.js';
 import type {PipelineHost} from './host.js';
 import {Pipeline} from './run.js';
@@ -80,7 +80,7 @@ export async function getProjectStatus(options: ProjectStatusOptions, host: Pipe
   const needed = targetSlug === undefined ? (['history', 'targets'] as const) : (['history'] as const);
   return chooseFor(options, needed, host)
     .step('status', `Look at the targets of ${projectSlug}`, async ({open}, {outlet}) => {
-      const all = targetSlug === undefined ? await listTargets(open) : allTargets && (await targetsIfListed(open));
+      const all = targetSlug === undefined ? await readTargets(open) : allTargets && (await targetsIfListed(open));
       if (all && all.length === 0) throw noTargets(open, targetSlug);
       const items = all || [await knownTarget(open, targetSlug ?? '')];
       let seen = 0;

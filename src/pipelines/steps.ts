@@ -5,10 +5,10 @@ import type {AcceptedDeployment, Release} from '../operations/deploy/release.js'
 import {failedDeployment, rollBack} from '../operations/deploy/rollback-on-failure.js';
 import {isRuntimeCliError} from '../errors/index.js';
 import {activeGuards, askForTarget, checkGuards, describeGuards} from '../operations/guard/guards.js';
-import {resolveBundleId} from '../operations/list.js';
+import {resolveBundleId} from '../operations/list-bundles.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {ProjectOptions} from '../operations/options.js';
-import {describeInvalidation, invalidateIn} from '../operations/target/invalidate.js';
+import {describeInvalidation, invalidateIn} from '../operations/targets/invalidate.js';
 import type {PipelineHost} from './host.js';
 import {Pipeline, type RecoveryStep} from './run.js';
 

@@ -4,21 +4,21 @@ import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {ProjectOptions, ProjectResult, TargetOptions} from '../operations/options.js';
-import {createTargetIn, type CreatedTarget, type CreateTargetOptions} from '../operations/target/create-target.js';
+import {createTargetIn, type CreatedTarget, type CreateTargetOptions} from '../operations/targets/create-target.js';
 import {
   deleteTargetFrom,
   findDoomed,
   type DeletedTarget,
   type DeleteTargetOptions,
-} from '../operations/target/delete-target.js';
+} from '../operations/targets/delete-target.js';
 import {
   describeInvalidation,
   invalidatedPatterns,
   invalidateIn,
   type InvalidateOptions,
   type InvalidateResult,
-} from '../operations/target/invalidate.js';
-import {followLogs, type TailLogsOptions} from '../operations/target/tail-logs.js';
+} from '../operations/targets/invalidate.js';
+import {followLogs, type TailLogsOptions} from '../operations/targets/tail-logs.js';
 import {
   checkVariables,
   maskingHost,
@@ -27,9 +27,9 @@ import {
   type ListVariablesResult,
   type SetVariablesOptions,
   type SetVariablesResult,
-} from '../operations/target/variables.js';
-import {waitForTarget} from '../operations/target/wait-for-target.js';
-import {listTargets as listAll, withTarget} from '../operations/targets.js';
+} from '../operations/targets/variables.js';
+import {waitForTarget} from '../operations/targets/wait-for-target.js';
+import {readTargets, withTarget} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import type {Pipeline} from './run.js';
@@ -45,7 +45,7 @@ export async function listTargets(options: ProjectOptions, host: PipelineHost): 
   const {projectSlug} = options;
   return chooseFor(options, ['targets'], host)
     .step('list', `List the targets of ${projectSlug}`, async ({open}, {outlet}) => {
-      const targets = await listAll(open);
+      const targets = await readTargets(open);
       outlet.title(`Found ${count(targets.length, 'target')}`);
       return {...open.project, targets};
     })

@@ -5,7 +5,7 @@ import type {Framework} from '../frameworks/framework.js';
 import {frameworks} from '../frameworks/frameworks.js';
 import {asRecord} from '../text/json.js';
 import {firstOf, hasAll} from './build-folder.js';
-import {namesIn, readConfigs, readJson, readProject, type Project} from './read-project.js';
+import {namesIn, readConfigs, readJsonRecord, readProject, type Project} from './read-project.js';
 import {hasServerCode} from './server-scripts.js';
 
 /**
@@ -187,7 +187,7 @@ function entriesOf(directory: string): readonly Dirent[] {
 }
 
 async function withManifest(row: Framework, build: string, manifest: string): Promise<Framework> {
-  const {serverEntry, publicDir} = await readJson(join(build, manifest));
+  const {serverEntry, publicDir} = await readJsonRecord(join(build, manifest));
   const isFolder = (path: unknown): path is string =>
     typeof path === 'string' && /^\w[\w-]*(?:\/\w[\w-]*)*$/.test(path);
   return {
@@ -199,6 +199,6 @@ async function withManifest(row: Framework, build: string, manifest: string): Pr
 
 /** The name of the workspace's first project, after which its build folder is called. */
 export async function angularProject(directory: string): Promise<string> {
-  const {projects} = await readJson(join(directory, 'angular.json'));
+  const {projects} = await readJsonRecord(join(directory, 'angular.json'));
   return Object.keys(asRecord(projects))[0] ?? 'app';
 }

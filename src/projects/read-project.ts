@@ -33,7 +33,9 @@ const workspaceFiles = ['pnpm-workspace.yaml', 'nx.json', 'lerna.json'];
 /** Reads what is known about a project. Runs nothing. */
 export async function readProject(directory: string): Promise<Project> {
   const names = await namesIn(directory);
-  const {name, scripts, dependencies, devDependencies, workspaces} = await readJson(join(directory, 'package.json'));
+  const {name, scripts, dependencies, devDependencies, workspaces} = await readJsonRecord(
+    join(directory, 'package.json'),
+  );
   const packages = [dependencies, devDependencies].flatMap((list) => Object.keys(asRecord(list)));
   const {manager = managers[3], nxRoot} = await workspaceOf(directory);
   const build = asRecord(scripts)['build'];
@@ -56,7 +58,7 @@ async function workspaceOf(directory: string) {
     const names = await namesIn(folder);
     // As with plugins: whoever can write to a parent folder says nothing about this project.
     if (folder !== directory && !isTrusted(join(folder, 'package.json'))) return {manager, nxRoot};
-    const {workspaces, devDependencies} = await readJson(join(folder, 'package.json'));
+    const {workspaces, devDependencies} = await readJsonRecord(join(folder, 'package.json'));
     const isNx = names.includes('nx.json') || 'nx' in asRecord(devDependencies);
     const isRoot = isNx || workspaces !== undefined || names.includes('pnpm-workspace.yaml');
     if (isRoot || folder === directory) {
@@ -68,7 +70,7 @@ async function workspaceOf(directory: string) {
 }
 
 async function nxProject(directory: string, root: string, packageName: unknown) {
-  const {name = packageName} = await readJson(join(directory, 'project.json'));
+  const {name = packageName} = await readJsonRecord(join(directory, 'project.json'));
   const path = (from: string, to: string) => relative(from, to).split(sep).join('/');
   return {
     name: typeof name === 'string' ? name : basename(directory),
@@ -94,7 +96,7 @@ export async function readConfigs(
 }
 
 /** An object of a JSON file; an empty one if it is missing or invalid, which the tool that it belongs to reports. */
-export async function readJson(path: string): Promise<Readonly<Record<string, unknown>>> {
+export async function readJsonRecord(path: string): Promise<Readonly<Record<string, unknown>>> {
   return asRecord(await readJsonFile(path).catch(() => undefined));
 }
 

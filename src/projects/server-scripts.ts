@@ -8,7 +8,7 @@ import {sourceOf} from '../text/entry-names.js';
 import {asRecord, tryJson} from '../text/json.js';
 import {importsOf} from './module-imports.js';
 import {filesIn} from './build-folder.js';
-import {readJson} from './read-project.js';
+import {readJsonRecord} from './read-project.js';
 
 export interface FoundScripts {
   readonly server: readonly ServerScript[];
@@ -153,7 +153,7 @@ export async function startedScripts(
     if (path !== undefined && script.test(path)) found.push({path, reason});
   };
   for (const folder of new Set([project, build])) {
-    const manifest = await readJson(join(folder, 'package.json'));
+    const manifest = await readJsonRecord(join(folder, 'package.json'));
     const {main, scripts, dependencies} = manifest;
     const fileOf = (name: string) => {
       const path = relative(build, join(folder, name)).split(sep).join('/');

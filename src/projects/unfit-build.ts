@@ -8,7 +8,7 @@ import {listPaths} from '../text/entry-names.js';
 import {shellLine} from '../text/suggest.js';
 import {filesIn, firstOf, hasPath} from './build-folder.js';
 import {entryOf} from './build-rows.js';
-import {readJson} from './read-project.js';
+import {readJsonRecord} from './read-project.js';
 
 export interface UnfitBuild {
   readonly problem: string;
@@ -83,7 +83,7 @@ export async function builtForOtherHost(
 export async function unfitForHost(name: string, build: string): Promise<UnfitBuild | undefined> {
   const found = await firstOf(otherHosts, ({inBuild = []}) => hasAny(build, inBuild));
   if (found !== undefined) return builtFor(name, found);
-  const {preset} = await readJson(join(build, 'nitro.json'));
+  const {preset} = await readJsonRecord(join(build, 'nitro.json'));
   if (typeof preset !== 'string' || /^node(?:[-_](?:server|cluster|middleware))?$/.test(preset)) return undefined;
   return {
     problem: `${name} was built with the preset ${preset} of Nitro, which is not for servers of Node.js.`,

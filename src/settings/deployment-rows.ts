@@ -83,7 +83,7 @@ export const check = {
   checkPassword: {
     flag: {name: 'check-password', value: 'PASSWORD', hidden: true},
     config: false,
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'secret',
     label: 'password of the check',
     summary: 'Password of --check-user.',
@@ -144,7 +144,7 @@ export const guard = {
   },
   guardOrigin: {
     config: 'guard.origin',
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'url',
     perTarget: true,
     summary: 'Only deploy from a clone of this git repository.',
@@ -194,7 +194,7 @@ export const events = {
   events: {
     flag: {name: 'events', value: 'FILE|-'},
     config: false,
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     summary: 'Write what happens to a file, as lines of JSON.',
     details: 'Each step, progress, wait and the outcome; - is stdout.',
   },

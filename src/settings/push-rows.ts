@@ -24,7 +24,7 @@ export const connection = {
   },
   runtimeBackend: {
     flag: {name: 'runtime-backend', value: 'NAME'},
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'id',
     default: 'auto',
     label: 'backend',
@@ -34,14 +34,14 @@ export const connection = {
     flag: {name: 'origin', value: 'URL'},
     // The library reads this variable, too.
     variable: 'MYCLI_RUNTIME_ORIGIN',
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'url',
     receives: {backend: 'legacy', secrets: ['apiKey']},
     summary: 'URL of the hosting service.',
   },
   logsOrigin: {
     flag: {name: 'logs-origin', value: 'URL', hidden: true},
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'url',
     receives: {backend: 'legacy', secrets: ['apiKey']},
     label: 'address of the logs',
@@ -50,7 +50,7 @@ export const connection = {
   apiKey: {
     flag: {name: 'api-key', value: 'KEY'},
     config: false,
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'secret',
     label: 'API key',
     summary: 'API key.',
@@ -58,7 +58,7 @@ export const connection = {
   },
   apiUser: {
     flag: {name: 'api-user', value: 'NAME', hidden: true},
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'id',
     label: 'user of the API key',
     summary: 'User for the API key; switches from bearer to basic authentication.',
@@ -66,7 +66,7 @@ export const connection = {
   apiOrigin: {
     flag: {name: 'api-origin', value: 'URL', hidden: true},
     config: 'api.origin',
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'url',
     receives: {backend: 'api', secrets: ['apiToken', 'clientKey', 'clientSecret']},
     label: 'API origin',
@@ -75,7 +75,7 @@ export const connection = {
   organizationId: {
     flag: {name: 'organization', value: 'ID', hidden: true},
     config: 'api.organizationId',
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'id',
     label: 'organization',
     summary: 'Organization ID, with OAuth.',
@@ -83,7 +83,7 @@ export const connection = {
   tokenUrl: {
     flag: {name: 'token-url', value: 'URL', hidden: true},
     config: 'api.tokenUrl',
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'url',
     receives: {backend: 'api', secrets: ['clientKey', 'clientSecret']},
     label: 'token URL',
@@ -92,7 +92,7 @@ export const connection = {
   clientId: {
     flag: {name: 'client-id', value: 'ID', hidden: true},
     config: 'api.clientId',
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'id',
     label: 'client ID',
     summary: 'OAuth client ID.',
@@ -100,7 +100,7 @@ export const connection = {
   clientSecret: {
     flag: {name: 'client-secret', value: 'SECRET'},
     config: false,
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'secret',
     label: 'client secret',
     summary: 'OAuth client secret.',
@@ -109,7 +109,7 @@ export const connection = {
   clientKey: {
     flag: {name: 'client-key', value: 'KEY', hidden: true},
     config: false,
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'secret',
     label: 'client key',
     summary: 'Private key of the OAuth client, in PEM format, instead of a client secret.',
@@ -118,7 +118,7 @@ export const connection = {
   clientKeyPassphrase: {
     flag: {name: 'client-key-passphrase', value: 'TEXT', hidden: true},
     config: false,
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'secret',
     label: 'passphrase of the client key',
     summary: 'Passphrase of the client key.',
@@ -127,7 +127,7 @@ export const connection = {
   clientCertificate: {
     flag: {name: 'client-certificate', value: 'CERTIFICATE', hidden: true},
     config: false,
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'secret',
     label: 'client certificate',
     summary: 'Certificate that is registered for the client, in PEM format. The client key must belong to it.',
@@ -145,7 +145,7 @@ export const connection = {
   apiToken: {
     flag: {name: 'api-token', value: 'TOKEN'},
     config: false,
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'secret',
     label: 'API token',
     summary: 'OAuth access token, instead of a client.',
@@ -181,7 +181,7 @@ export const connection = {
   },
   uploadRetries: {
     flag: {name: 'upload-retries', value: 'N', hidden: true},
-    schema: schemas.count,
+    schema: schemas.nonNegative,
     default: defaultUploadRetries,
     summary: 'How often an upload that breaks off is sent again; default {default}.',
   },
@@ -192,21 +192,21 @@ export const rateLimit = {
   maxRetries: {
     flag: {name: 'max-retries', value: 'N'},
     config: 'rateLimit.maxRetries',
-    schema: schemas.count,
+    schema: schemas.nonNegative,
     default: defaultRateLimit.maxRetries,
     summary: 'Maximum number of retries; default {default}.',
   },
   baseDelayMs: {
     flag: {name: 'retry-base-delay', value: 'MS', hidden: true},
     config: 'rateLimit.baseDelayMs',
-    schema: schemas.count,
+    schema: schemas.nonNegative,
     default: defaultRateLimit.baseDelayMs,
     summary: 'First delay if the server names none, doubled on each retry; default {default}.',
   },
   maxDelayMs: {
     flag: {name: 'retry-max-delay', value: 'MS', hidden: true},
     config: 'rateLimit.maxDelayMs',
-    schema: schemas.count,
+    schema: schemas.nonNegative,
     default: defaultRateLimit.maxDelayMs,
     summary: 'Maximum delay; default {default}.',
   },
@@ -220,7 +220,7 @@ export const rateLimit = {
   },
   rateLimitPrefix: {
     config: 'rateLimit.prefix',
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     summary: 'Prefix for messages about rate limits.',
   },
 } as const satisfies SettingRows;
@@ -243,7 +243,7 @@ export const bundle = {
   },
   message: {
     flag: {name: 'message', char: 'm', value: 'TEXT'},
-    schema: schemas.message,
+    schema: schemas.bundleMessage,
     summary: 'Bundle description; default: branch and commit.',
     details: 'Outside git, the time.',
   },
@@ -282,7 +282,7 @@ export const bundle = {
   nodeVersion: {
     flag: {name: 'node-version', char: 'n', value: 'VERSION'},
     config: false,
-    schema: schemas.text,
+    schema: schemas.nonEmpty,
     syntax: 'id',
     summary: 'Node.js version on the server.',
     details: 'Sets the SSR parameter SSRFunctionNodeVersion.',

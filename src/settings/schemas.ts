@@ -23,7 +23,7 @@ function sound<T>(problem: (value: T) => string | undefined) {
 
 const string = v.string('must be a string');
 
-export const text: Schema<string> = v.pipe(
+export const nonEmpty: Schema<string> = v.pipe(
   string,
   v.check((value) => value.trim() !== '', 'must not be empty'),
 );
@@ -83,9 +83,9 @@ function integer(least: number, most: number): Schema<number> {
   );
 }
 
-export const count = number('a non-negative integer', (value) => Number.isSafeInteger(value) && value >= 0);
+export const nonNegative = number('a non-negative integer', (value) => Number.isSafeInteger(value) && value >= 0);
 
-export const list: Schema<readonly string[]> = v.array(text, 'must be an array of strings');
+export const list: Schema<readonly string[]> = v.array(nonEmpty, 'must be an array of strings');
 
 /** A list that must not be empty, because it would mean nothing. */
 export const someItems: Schema<readonly string[]> = v.pipe(list, v.minLength(1, 'must not be empty'));
@@ -106,8 +106,8 @@ export const maxMessage = 2048;
 /** Maximum length of rootDir and configPath, in characters. */
 export const maxPath = 256;
 
-export const message: Schema<string> = v.pipe(
-  text,
+export const bundleMessage: Schema<string> = v.pipe(
+  nonEmpty,
   sound((value) => {
     const length = characterCount(value);
     return length <= maxMessage
@@ -203,7 +203,7 @@ function headersMessage(headers: Readonly<Record<string, string>>): string | und
   return invalid && `has an invalid name or value of the header ${JSON.stringify(invalid[0])}`;
 }
 
-export const headers: Schema<Readonly<Record<string, string>>> = v.pipe(keyed(text), sound(headersMessage));
+export const headers: Schema<Readonly<Record<string, string>>> = v.pipe(keyed(nonEmpty), sound(headersMessage));
 
 /** Longer than any phrase on a page. While a body is searched, this much of it is kept. */
 const longestCheckText = 1000;
@@ -222,10 +222,10 @@ export const checkFields: {readonly [K in keyof CheckOptions]-?: Schema<NonNulla
   ),
   headers,
   user: v.pipe(
-    text,
+    nonEmpty,
     v.check((value) => !value.includes(':'), 'must not contain a colon'),
   ),
-  password: text,
+  password: nonEmpty,
   retries: integer(0, 1000),
   interval: number('a number of seconds from 0 to 3600', (value) => value >= 0 && value <= 3600),
   timeout: number('a number of seconds above 0 and at most 3600', (value) => value > 0 && value <= 3600),

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {apiBackend} from '../../src/backends/api/backend.js';
-import type {BuiltInContext} from '../../src/backends/built-in.js';
+import type {BuiltInContext} from '../../src/backends/host-backend.js';
 import type {ListResult} from '../../src/backends/contract.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';

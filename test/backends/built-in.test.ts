@@ -1,13 +1,13 @@
 import {describe, expect, test} from 'vitest';
 import {apiBackend} from '../../src/backends/api/backend.js';
 import type {ApiBackendOptions} from '../../src/backends/api/connection.js';
-import type {BuiltInContext, HostBackend} from '../../src/backends/built-in.js';
+import type {BuiltInContext, HostBackend} from '../../src/backends/host-backend.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';
 import type {Bundle, StreamedBundle} from '../../src/bundle/types.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';
 import {startRecordingServer, type RecordingServer, type Reply} from '../recording-server.js';
-import {idFor} from '../../src/operations/list.js';
+import {idFor} from '../../src/operations/list-bundles.js';
 import {archive, bundleOf, contextFor, promised, silent} from './context-for.js';
 
 const file = (path: string, ssrOnly: boolean, ssrShared: boolean) => ({

@@ -2,7 +2,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {inspect} from 'node:util';
 import {describe, expect, test, vi} from 'vitest';
 import {callBackend, callInContext, withTimeout} from '../../src/backends/call.js';
-import {backendError} from '../../src/backends/context.js';
+import {backendError} from '../../src/backends/backend-context.js';
 import type {AbortCleanup} from '../../src/backends/contract.js';
 import {createError} from '../../src/errors/index.js';
 import {startRecordingServer} from '../recording-server.js';

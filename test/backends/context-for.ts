@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import type {Bundle} from '../../src/bundle/types.js';
-import {createBackendContext, type BackendContextOptions} from '../../src/backends/context.js';
+import {createBackendContext, type BackendContextOptions} from '../../src/backends/backend-context.js';
 
 /** A logger that tells nobody. */
 export const silent = {debug: () => undefined, info: () => undefined, warn: () => undefined};

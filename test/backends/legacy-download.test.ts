@@ -1,7 +1,7 @@
 import {PassThrough, Writable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
 import {describe, expect, test} from 'vitest';
-import type {BackendContextOptions} from '../../src/backends/context.js';
+import type {BackendContextOptions} from '../../src/backends/backend-context.js';
 import type {DownloadRequest, DownloadStart} from '../../src/backends/contract.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';

@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 
 import {checkedBackend} from '../../src/backends/checked-backend.js';
 import {optionsOf, secretsOf} from '../../src/backends/resolve-backend.js';
-import type {HostBackend} from '../../src/backends/built-in.js';
+import type {HostBackend} from '../../src/backends/host-backend.js';
 import type {Backend} from '../../src/backends/contract.js';
 import {backendMembers, capabilitiesOf, type MemberName} from '../../src/backends/members.js';
 import {OptionText} from '../../src/backends/option-text.js';

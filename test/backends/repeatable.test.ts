@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import type {HostBackend} from '../../src/backends/built-in.js';
+import type {HostBackend} from '../../src/backends/host-backend.js';
 import type {BackendContext} from '../../src/backends/contract.js';
 import {backendMembers, type OptionalMember} from '../../src/backends/members.js';
 import {invoke} from '../../src/operations/call-backend.js';

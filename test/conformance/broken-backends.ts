@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {PassThrough, Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
-import {backendError, createBackendContext} from '../../src/backends/context.js';
+import {backendError, createBackendContext} from '../../src/backends/backend-context.js';
 import type {
   Backend,
   BackendErrorCode,

@@ -11,7 +11,7 @@ import {planBundle} from '../../src/bundle/plan.js';
 import {readWorkTree} from '../../src/bundle/provenance/git.js';
 import {refuseOtherProject} from '../../src/cli/settings/config-file.js';
 import {foreignFile} from '../../src/files/ownership.js';
-import {assertTrustedOrigin} from '../../src/cli/settings/connection.js';
+import {assertTrustedOrigin} from '../../src/cli/settings/connection-options.js';
 import {askBeforeWrite} from '../../src/cli/settings/write-hooks.js';
 import {missingBuild, requireTogether} from '../../src/cli/command/operation-options.js';
 import {asOwnError, endedEarly, unexpectedError, unknownCommand} from '../../src/cli/command/error-report.js';

@@ -4,7 +4,7 @@ import {buffer} from 'node:stream/consumers';
 import type {Socket} from 'node:net';
 import {brotliCompressSync, deflateSync, gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
-import {authorize, createRequestBodies, readJson, type HttpClient} from '../../src/http/index.js';
+import {authorize, createRequestBodies, readJsonBody, type HttpClient} from '../../src/http/index.js';
 import {quick, reasonOf, rejection, testClient, testSource, zeroSource} from './test-client.js';
 import {selfSigned} from './self-signed.js';
 import {sendJson, startRecordingServer, startServer, startTcpServer, startTlsServer} from './with-server.js';
@@ -30,7 +30,7 @@ describe('answers that are compressed although nobody asked', () => {
       response.writeHead(method === 'GET' ? 200 : 400, {'content-encoding': encoding}).end(body);
     });
     const {http} = await testClient();
-    expect(readJson(await http.get(server.origin))).toEqual({detail: 'because'});
+    expect(readJsonBody(await http.get(server.origin))).toEqual({detail: 'because'});
     expect(await http.get(server.origin).json()).toEqual({detail: 'because'});
     expect((await rejection(http.post(server.origin, {json: {}}))).message).toContain('because');
   });
@@ -361,7 +361,7 @@ describe('what got offers', () => {
     const http = (await testClient()).http.extend({headers: {'x-plugin': 'yes'}});
     expect(await http.get(server.origin).json()).toEqual({a: 1});
     expect(await http.get(server.origin).text()).toBe('{"a":1}');
-    expect(readJson(await http.get(server.origin))).toEqual({a: 1});
+    expect(readJsonBody(await http.get(server.origin))).toEqual({a: 1});
     expect(String(await buffer(http.stream(server.origin)))).toBe('{"a":1}');
     for (const {headers} of server.requests) {
       expect(headers).toMatchObject({'x-plugin': 'yes', 'user-agent': 'test/1.2.3'});

@@ -1,7 +1,7 @@
 import type {RequestListener} from 'node:http';
 import {expect, test} from 'vitest';
 import {probe, type ProbeRequest} from '../../src/http/probe.js';
-import type {Environment} from '../../src/http/types.js';
+import type {Environment} from '../../src/text/platform.js';
 import {startServer} from './with-server.js';
 
 const ignore = () => undefined;

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {BundleContents, ContentFile} from '../../src/bundle/contents/bundle-contents.js';
-import {bundleSource} from '../../src/operations/bundle-source.js';
+import {bundleSourceIn} from '../../src/operations/bundle-source.js';
 import {compareContents} from '../../src/bundle/contents/compare-contents.js';
 import type {DiffBundlesOptions} from '../../src/pipelines/diff.js';
 import {createProject, smallBuild, type TestProject} from './test-host.js';
@@ -21,7 +21,7 @@ async function diff(
   {host, directory}: TestProject,
   options: Partial<DiffBundlesOptions> = {},
 ) {
-  const sources = {from: await bundleSource(from, directory), to: await bundleSource(to, directory)};
+  const sources = {from: await bundleSourceIn(from, directory), to: await bundleSourceIn(to, directory)};
   return diffBundles({message: 'a message', ...options, ...sources}, host);
 }
 
@@ -179,7 +179,7 @@ describe('what a name means', () => {
       '42': 'no archive',
       'running:x': 'a file',
     });
-    const source = (text: string) => bundleSource(text, project.directory);
+    const source = (text: string) => bundleSourceIn(text, project.directory);
     expect(await source('build')).toEqual({kind: 'folder', path: 'build'});
     expect(await source('42')).toEqual({kind: 'archive', path: '42'});
     expect(await source('bundle:42')).toEqual({kind: 'bundle', bundleId: '42'});

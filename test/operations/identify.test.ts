@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import type {HostBackend} from '../../src/backends/built-in.js';
+import type {HostBackend} from '../../src/backends/host-backend.js';
 import {verifyBackend} from '../../src/operations/identify.js';
 import {createProject} from './test-host.js';
 

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import * as v from 'valibot';
-import type {BuiltInContext} from '../../src/backends/built-in.js';
+import type {BuiltInContext} from '../../src/backends/host-backend.js';
 import {identifyKey, legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';
 import {isRuntimeCliError} from '../../src/errors/index.js';

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type {Bundle, UploadState} from 'mycli/backend';
 import type {HostContext} from '../../../src/backends/call.js';
-import {createBackendContext, type BackendContextOptions} from '../../../src/backends/context.js';
+import {createBackendContext, type BackendContextOptions} from '../../../src/backends/backend-context.js';
 import type {S3Context, S3Options} from '../src/options.js';
 
 /** The store that the tests use, from the environment: test/s3/run.sh of mycli's repository starts one. */

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {Readable, Writable} from 'node:stream';
 import type {Bundle, DownloadRequest, DownloadStart} from 'mycli/backend';
 import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
-import {createBackendContext} from '../../../src/backends/context.js';
+import {createBackendContext} from '../../../src/backends/backend-context.js';
 import {webdavBackend} from '../src/backend.js';
 import {openDav, type WebdavContext} from '../src/dav.js';
 import {env, namesIn, startApache, type Apache} from './apache.js';

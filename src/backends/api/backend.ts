@@ -14,12 +14,12 @@ import {
   readAnswer,
   readUpload,
 } from '../answers.js';
-import {checkResult} from '../built-in.js';
+import {checkResult} from '../host-backend.js';
 import type {BackendCheckContext, BundleItem, DeploymentItem} from '../contract.js';
 import type {ApiBackendOptions, ApiContext} from './connection.js';
 import {environmentMembers} from './environments.js';
 import type {BuiltInBackend} from '../members.js';
-import {connect} from './requests.js';
+import {connectApi} from './requests.js';
 
 const {operations} = api;
 
@@ -50,7 +50,7 @@ export const apiBackend = {
   },
 
   async upload(bundle, context: ApiContext) {
-    const send = connect(context);
+    const send = connectApi(context);
     const response = await send(operations.uploadBundle, {}, multipartBody(bundle, context));
     const {bundleId, warnings, raw} = readUpload(response, operations.uploadBundle, 'api', (answer) => answer.bundleId);
     return {bundleId, warnings, matches: asRecord(raw['matches']), raw};
@@ -62,7 +62,7 @@ export const apiBackend = {
   },
 
   async deploy({bundleId, targetSlug}, context: ApiContext) {
-    const send = connect(context);
+    const send = connectApi(context);
     const request = send(operations.deploy, {environmentId: targetSlug}, {json: {bundleId}});
     const {answer, raw} = readAnswer(await fromTarget(request), operations.deploy, () =>
       createError(
@@ -81,7 +81,7 @@ export const apiBackend = {
   },
 
   async getDeployment({deploymentId, targetSlug}, context: ApiContext) {
-    const send = connect(context);
+    const send = connectApi(context);
     const id = asText(deploymentId);
     if (id === undefined || !isSegment(id))
       throw createError('ERR_OPTION_INVALID', 'The deployment has no ID from the Runtime (OAuth) backend.');
@@ -100,12 +100,12 @@ export const apiBackend = {
   },
 
   async listBundles(range, context: ApiContext) {
-    return fetchPage(connect(context), operations.listBundles, {}, range, bundleItem);
+    return fetchPage(connectApi(context), operations.listBundles, {}, range, bundleItem);
   },
 
   async listDeployments({targetSlug, ...range}, context: ApiContext) {
     const values = {environmentId: targetSlug};
-    return fetchPage(connect(context), operations.listDeployments, values, range, (row) =>
+    return fetchPage(connectApi(context), operations.listDeployments, values, range, (row) =>
       deploymentItem(row, targetSlug),
     );
   },
@@ -118,7 +118,7 @@ export const apiBackend = {
  * says nothing against the client.
  */
 export async function identifyClient(context: ApiContext) {
-  const send = connect(context);
+  const send = connectApi(context);
   const auth = context.options.connection?.auth;
   const header = await auth?.getAuthorizationHeader(context);
   const claims = claimsOf(header ?? '');

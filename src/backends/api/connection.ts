@@ -1,5 +1,5 @@
 import type {AuthStrategy} from '../../http/types.js';
-import type {BuiltInContext} from '../built-in.js';
+import type {BuiltInContext} from '../host-backend.js';
 
 export interface ApiBackendOptions {
   readonly connection?: ApiRuntimeConnection | undefined;

@@ -1,11 +1,11 @@
 import type * as v from 'valibot';
 import {api, type apiSchemas} from '../../wire/api.js';
-import {checkNewTarget, fetchPage, listedVariable, readAcceptance, readAnswer, variableChanges} from '../answers.js';
-import type {HostBackend} from '../built-in.js';
+import {checkNewTarget, fetchPage, listedVariable, readAcceptance, readAnswer, variablesBody} from '../answers.js';
+import type {HostBackend} from '../host-backend.js';
 import type {TargetItem} from '../contract.js';
 import type {TargetState} from '../references.js';
 import type {ApiBackendOptions, ApiContext} from './connection.js';
-import {connect} from './requests.js';
+import {connectApi} from './requests.js';
 
 const {operations} = api;
 
@@ -15,12 +15,12 @@ export const environmentMembers = {
   targetSlugs: 'assigned',
 
   async listTargets(range, context: ApiContext) {
-    return fetchPage(connect(context), operations.listEnvironments, {}, range, targetItem);
+    return fetchPage(connectApi(context), operations.listEnvironments, {}, range, targetItem);
   },
 
   async createTarget({targetSlug, name: displayName = targetSlug, copyFrom}, context: ApiContext) {
     checkNewTarget({targetSlug, name: displayName});
-    const send = connect(context);
+    const send = connectApi(context);
     const copy = {cloneEnvironmentVariables: true, cloneRedirects: true};
     const response =
       copyFrom === undefined
@@ -31,12 +31,12 @@ export const environmentMembers = {
   },
 
   async deleteTarget({targetSlug: environmentId}, context: ApiContext) {
-    readAcceptance(await connect(context)(operations.deleteEnvironment, {environmentId}));
+    readAcceptance(await connectApi(context)(operations.deleteEnvironment, {environmentId}));
   },
 
   /** All of them are in one answer, whose values nobody needs. */
   async listVariables({targetSlug: environmentId}, context: ApiContext) {
-    const response = await connect(context)(operations.listVariables, {environmentId});
+    const response = await connectApi(context)(operations.listVariables, {environmentId});
     const {answer} = readAnswer(response, operations.listVariables);
     const items = Object.entries(answer).map(([name, variable]) => {
       const {publishingStatus: status, lastModified: updatedAt, lastModifiedBy: updatedBy} = variable;
@@ -46,12 +46,12 @@ export const environmentMembers = {
   },
 
   async setVariables({targetSlug: environmentId, ...changes}, context: ApiContext) {
-    const json = variableChanges(changes);
-    readAcceptance(await connect(context)(operations.setVariables, {environmentId}, {json}));
+    const json = variablesBody(changes);
+    readAcceptance(await connectApi(context)(operations.setVariables, {environmentId}, {json}));
   },
 
   async invalidate({targetSlug: environmentId, pattern}, context: ApiContext) {
-    readAcceptance(await connect(context)(operations.invalidate, {environmentId}, {json: {pattern}}));
+    readAcceptance(await connectApi(context)(operations.invalidate, {environmentId}, {json: {pattern}}));
   },
 } satisfies Partial<HostBackend<ApiBackendOptions>>;
 

@@ -4,7 +4,7 @@ import {environments} from '../../wire/api.js';
 import {sender, type Send} from '../answers.js';
 import type {ApiContext} from './connection.js';
 
-export function connect({options: {connection}, projectSlug, http}: ApiContext): Send {
+export function connectApi({options: {connection}, projectSlug, http}: ApiContext): Send {
   if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'The Runtime (OAuth) backend has no connection.');
   const origin = normalizeOrigin('api origin', connection.origin);
   const {organizationId, auth} = connection;

@@ -4,13 +4,13 @@ import {amendError, createError, isRuntimeCliError} from '../../errors/index.js'
 import {asRecord} from '../../text/json.js';
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import {fetchPage, fromTarget, multipartBody, readAcceptance, readObject, readUpload} from '../answers.js';
-import {checkResult, type BuiltInContext, type BuiltInUploadResult} from '../built-in.js';
+import {checkResult, type BuiltInContext, type BuiltInUploadResult} from '../host-backend.js';
 import type {BodyOptions, Bundle, BundleItem} from '../contract.js';
 import type {BuiltInBackend} from '../members.js';
-import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
-import {deploy, getDeployment, listDeployments, noteBefore} from './deployments.js';
+import {connectLegacy, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
+import {deploy, getDeployment, listLegacyDeployments, noteBefore} from './legacy-deployments.js';
 import {downloadArchive} from './download.js';
-import {targetMembers} from './targets.js';
+import {targetMembers} from './legacy-targets.js';
 
 const {operations} = legacy;
 
@@ -30,7 +30,7 @@ export const legacyBackend = {
 
   async upload(bundle, context: LegacyContext) {
     if (bundle.format === 'v1') return uploadV1(bundle, context);
-    const response = await connect(context)(operations.pushV2, {}, multipartBody(bundle, context));
+    const response = await connectLegacy(context)(operations.pushV2, {}, multipartBody(bundle, context));
     const {bundleId, warnings, raw} = readUpload(response, operations.pushV2, 'legacy', ({id}) => id);
     return {bundleId, warnings, matches: asRecord(raw['matches']), raw};
   },
@@ -45,15 +45,15 @@ export const legacyBackend = {
   getDeployment,
 
   async listBundles(range, context: LegacyContext) {
-    return fetchPage(connect(context), operations.listBundles, {}, range, bundleItem);
+    return fetchPage(connectLegacy(context), operations.listBundles, {}, range, bundleItem);
   },
 
-  listDeployments,
+  listDeployments: listLegacyDeployments,
   ...targetMembers,
   download: downloadArchive,
 
   async deleteBundle({bundleId}, context: LegacyContext) {
-    const request = connect(context)(operations.deleteBundle, {bundleId: String(bundleId)});
+    const request = connectLegacy(context)(operations.deleteBundle, {bundleId: String(bundleId)});
     const response = await request.catch((error: unknown) => {
       // Services answer 409 or 403 if a target runs it.
       if (!isRuntimeCliError(error) || ![403, 409].includes(error.status ?? 0)) throw error;
@@ -69,7 +69,7 @@ export const legacyBackend = {
 
 /** Uploads a v1 bundle, and deploys it in the same request if there is a target. */
 async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext): Promise<BuiltInUploadResult> {
-  const send = connect(context);
+  const send = connectLegacy(context);
   const {targetSlug} = context;
   const body = v1Body(bundle, context);
   if (targetSlug === undefined) {
@@ -87,7 +87,7 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
 }
 
 export async function identifyKey(context: LegacyContext) {
-  readObject(await connect(context)(operations.listProjects, {}, {searchParams: {limit: 1}}));
+  readObject(await connectLegacy(context)(operations.listProjects, {}, {searchParams: {limit: 1}}));
   return {asked: true};
 }
 

@@ -1,8 +1,9 @@
 import {createError} from '../../errors/index.js';
 import {authorize, normalizeOrigin} from '../../http/index.js';
 import {sender, type Send} from '../answers.js';
-import type {AuthStrategy, Environment} from '../../http/types.js';
-import type {BuiltInContext} from '../built-in.js';
+import type {AuthStrategy} from '../../http/types.js';
+import type {Environment} from '../../text/platform.js';
+import type {BuiltInContext} from '../host-backend.js';
 
 export interface LegacyBackendOptions {
   /** Address of the hosting service. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
@@ -26,7 +27,7 @@ export function missingOptions(options: LegacyBackendOptions, env: Environment):
  * Connects with the options of the context.
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID` or `ERR_CREDENTIALS_MISSING`.
  */
-export function connect({options, projectSlug, env, http}: LegacyContext): Send {
+export function connectLegacy({options, projectSlug, env, http}: LegacyContext): Send {
   const address = legacyOrigin(options, env);
   if (address === undefined || options.auth === undefined) {
     throw createError('ERR_CREDENTIALS_MISSING', 'The Runtime (API key) backend has no origin, or no API key.');

@@ -5,12 +5,12 @@ import {wrongAnswer} from '../../http/index.js';
 import {legacy} from '../../wire/legacy.js';
 import {readAnswer} from '../answers.js';
 import type {DownloadRequest, DownloadResume, DownloadStart, OpenedStream} from '../contract.js';
-import {connect, type LegacyContext} from './connection.js';
+import {connectLegacy, type LegacyContext} from './connection.js';
 
 /** Streams a bundle's archive from its presigned URL, or only the rest of it if the server supports that. */
 export async function downloadArchive(request: DownloadRequest, context: LegacyContext): Promise<void> {
   const {downloadBundle} = legacy.operations;
-  const response = await connect(context)(downloadBundle, {bundleId: String(request.bundleId)});
+  const response = await connectLegacy(context)(downloadBundle, {bundleId: String(request.bundleId)});
   const wrong = () => wrongAnswer(response, 'has no http(s) URL in "download_url"');
   const address = httpUrl(readAnswer(response, downloadBundle, wrong).answer.download_url);
   if (address === undefined) throw wrong();

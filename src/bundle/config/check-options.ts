@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {definitions, optionProblems, settingKeys} from '../../settings/definitions.js';
-import type {Environment} from '../../files/programs.js';
+import type {Environment} from '../../text/platform.js';
 import type {Guard} from '../../modules/load-module.js';
 import type {OptionProblem} from '../../settings/types.js';
 import {fieldProblems} from '../../settings/schemas.js';

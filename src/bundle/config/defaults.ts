@@ -4,7 +4,7 @@ import {createError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {exists, readJsonFile} from '../../files/read-file.js';
 import type {Framework} from '../../frameworks/framework.js';
-import {readJson} from '../../projects/read-project.js';
+import {readJsonRecord} from '../../projects/read-project.js';
 import {dependenciesSchema} from '../../settings/schemas.js';
 import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence} from '../../text/sentence.js';
@@ -23,7 +23,7 @@ export async function frameworkMetadata(
 
 /** The lowest installed version of each package, as npm has recorded them. Other package managers do not. */
 async function installedVersions(names: readonly string[], project: string): Promise<Record<string, string>> {
-  const {packages} = await readJson(join(project, 'node_modules', '.package-lock.json'));
+  const {packages} = await readJsonRecord(join(project, 'node_modules', '.package-lock.json'));
   if (!isRecord(packages)) return {};
   const {default: compare} = await import('semver/functions/compare.js');
   const lowest = names.map((name) => {
@@ -37,7 +37,7 @@ async function installedVersions(names: readonly string[], project: string): Pro
 
 /** The files of the project that replace those of the template it extends, by `ccExtensibility` of package.json. */
 async function readOverrides(project: string): Promise<readonly string[]> {
-  const {ccExtensibility} = await readJson(join(project, 'package.json'));
+  const {ccExtensibility} = await readJsonRecord(join(project, 'package.json'));
   const {extends: base, overridesDir} = asRecord(ccExtensibility);
   if (typeof base !== 'string' || typeof overridesDir !== 'string' || overridesDir === '') return [];
   const {default: fastGlob} = await import('fast-glob');

@@ -28,7 +28,7 @@ interface LayoutRules {
  * Normalizes the name of an archive entry to a relative path: plain names, separated by `/`. Empty for the root of the
  * archive; undefined for a name that would leave the folder it is unpacked into, on any platform.
  */
-export function entryPath(name: string): string | undefined {
+export function safeEntryPath(name: string): string | undefined {
   const isUnsafe =
     name === '' ||
     name.length > maxPathLength ||
@@ -103,7 +103,7 @@ function linksStay(entries: ReadonlyMap<string, LayoutEntry>, root: string): (en
     }
     if (type !== 'link') return true;
     // Its target is relative to the root of the archive, and it links to whatever is there.
-    const target = entryPath(linkTarget);
+    const target = safeEntryPath(linkTarget);
     return target !== undefined && isBelow(target, floor) && entries.get(target)?.type === 'file';
   };
 }

@@ -9,7 +9,7 @@ import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {asSentence} from '../../text/sentence.js';
 import type {PackResult} from '../types.js';
-import {entryPath, layoutProblem, type LayoutEntry, type LayoutProblem} from './archive-layout.js';
+import {safeEntryPath, layoutProblem, type LayoutEntry, type LayoutProblem} from './archive-layout.js';
 import {isGzip, readTar} from './read-tar.js';
 
 interface ArchiveEntry {
@@ -201,7 +201,7 @@ const acceptedTypes: ReadonlySet<unknown> = new Set(['symlink', 'link', 'file', 
  * @throws Error if it would be dangerous to unpack.
  */
 function checkedPath({name, type}: Header): string {
-  const path = entryPath(name);
+  const path = safeEntryPath(name);
   const shown = JSON.stringify(name.slice(0, 200));
   if (path === undefined || (path === '' && type !== 'directory'))
     throw new Error(`it has an unsafe entry name, ${shown}`);

@@ -1,5 +1,5 @@
 import type {BundleProvenance} from '../types.js';
-import type {Environment} from '../../files/programs.js';
+import type {Environment} from '../../text/platform.js';
 
 /** A run of a CI system. */
 export interface CiRun extends NonNullable<BundleProvenance['ci']> {

@@ -3,7 +3,8 @@ import {lstat, realpath} from 'node:fs/promises';
 import {dirname, join, relative} from 'node:path';
 import {promisify} from 'node:util';
 import {createError} from '../../errors/index.js';
-import {findProgram, startOf, type Environment} from '../../files/programs.js';
+import {findProgram, startOf} from '../../files/programs.js';
+import type {Environment} from '../../text/platform.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 
@@ -125,7 +126,7 @@ async function readCommit(directory: string, env: Environment): Promise<WorkTree
 }
 
 /** URL of the remote `origin`, as it is configured. It can contain credentials. Undefined if there is none. */
-export function originOf(directory: string, env: Environment): Promise<string | undefined> {
+export function remoteOrigin(directory: string, env: Environment): Promise<string | undefined> {
   return ask(['remote', 'get-url', 'origin'], directory, env);
 }
 

@@ -1,7 +1,7 @@
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {BundleProvenance} from '../types.js';
 import {ciRunOf, type CiRun} from './ci.js';
-import type {Environment} from '../../files/programs.js';
+import type {Environment} from '../../text/platform.js';
 import {readWorkTree, type WorkTree} from './git.js';
 
 /** Where a bundle comes from, and the words for it. */

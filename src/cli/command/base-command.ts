@@ -1,7 +1,7 @@
 import {resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {Command} from '@oclif/core/command';
-import {CommandContext} from './context.js';
+import {CommandContext} from './command-context.js';
 import type {Session} from './session.js';
 import {isUsageError, usageError} from './error-report.js';
 import {globalFlags, rejectEmptyValues} from './flags.js';
@@ -18,7 +18,7 @@ import type {AllowedWrite} from '../settings/write-hooks.js';
 // All that the file of a command needs.
 export * as Args from '@oclif/core/args';
 export * as Flags from '@oclif/core/flags';
-export type {CommandContext} from './context.js';
+export type {CommandContext} from './command-context.js';
 
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
 type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;

@@ -73,7 +73,7 @@ export function rejectEmptyValues(values: FlagValues): void {
 }
 
 /** A flag that help shows, because it belongs to what the command does. */
-export function shown<Flag extends object>(flag: Flag): Flag {
+export function visible<Flag extends object>(flag: Flag): Flag {
   return {...flag, hidden: false};
 }
 

@@ -1,7 +1,7 @@
 import {resolve} from 'node:path';
 import type {PipelineHost} from '../../pipelines/host.js';
 import type {PluginConfig} from '../settings/write-hooks.js';
-import type {CommandContext} from './context.js';
+import type {CommandContext} from './command-context.js';
 import {checkRecordFiles} from './records.js';
 
 interface CommandHostOptions extends Pick<PipelineHost, 'secrets' | 'settings' | 'settingNames'> {

@@ -5,10 +5,10 @@ import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '
 import type {TargetConfirmation} from '../../operations/options.js';
 import {definitions, followUpsOf, rejectProblems, settingKeys, type SettingKey} from '../../settings/definitions.js';
 import type {FollowUps} from '../../settings/types.js';
-import {allowCredentials, checkOrigins} from '../settings/connection.js';
+import {allowCredentials, checkOrigins} from '../settings/connection-options.js';
 import {missingSetting, nameOf, valuesIn, valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
 import {askText, canAsk, type QuestionContext} from '../setup/prompts.js';
-import type {CommandContext} from './context.js';
+import type {CommandContext} from './command-context.js';
 import {partsOf, type Suggestion} from '../../errors/suggestion.js';
 import {pushRecordFiles, uploadStateFiles} from './records.js';
 

@@ -10,7 +10,7 @@ import {commandLine} from '../../text/suggest.js';
 import {messageOf, reasonOf, systemCode} from '../../errors/system-failure.js';
 import {isTrusted} from '../../files/ownership.js';
 import type {BackendFailure} from '../../backends/registry.js';
-import type {Environment} from '../../http/types.js';
+import type {Environment} from '../../text/platform.js';
 import {givenValue} from './command-line.js';
 import type {Session} from './session.js';
 import {createError} from '../../errors/index.js';

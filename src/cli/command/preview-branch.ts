@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import * as Args from '@oclif/core/args';
 import {readOrigin} from '../../bundle/provenance/provenance.js';
 import {createError} from '../../errors/index.js';
-import type {CommandContext} from './context.js';
+import type {CommandContext} from './command-context.js';
 
 export const branchArg = {
   branch: Args.string({description: 'Name of the branch; default: the one that is checked out.'}),

@@ -8,22 +8,22 @@ import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
 import type {DiffBundlesResult} from '../../pipelines/diff.js';
 import type {DownloadBundleResult, BundleInspection} from '../../operations/download-bundle.js';
 import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
-import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
+import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list-bundles.js';
 import type {DeployBundleResult, PromoteBundleResult, RollbackBundleResult} from '../../operations/options.js';
 import type {ArchiveSummary, PushResult} from '../../operations/push/options.js';
 import type {SafetyMode} from '../../operations/guard/safety.js';
-import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets.js';
-import type {CreatedTarget} from '../../operations/target/create-target.js';
-import type {DeletedTarget} from '../../operations/target/delete-target.js';
-import type {InvalidateResult} from '../../operations/target/invalidate.js';
-import type {ListVariablesResult, SetVariablesResult} from '../../operations/target/variables.js';
-import type {DeletedPreview, DeployedPreview} from '../../operations/target/previews.js';
+import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets/find-targets.js';
+import type {CreatedTarget} from '../../operations/targets/create-target.js';
+import type {DeletedTarget} from '../../operations/targets/delete-target.js';
+import type {InvalidateResult} from '../../operations/targets/invalidate.js';
+import type {ListVariablesResult, SetVariablesResult} from '../../operations/targets/variables.js';
+import type {DeletedPreview, DeployedPreview} from '../../operations/targets/previews.js';
 import type {ListPreviewsResult, PrunePreviewsResult} from '../../pipelines/previews.js';
 import type {ListTargetsResult} from '../../pipelines/targets.js';
 import type {ReadLogsResult} from '../../operations/deploy/read-logs.js';
-import type {LocalRuntime} from '../../local-runtime/options.js';
+import type {LocalRuntime} from '../../local-runtime/runtime-options.js';
 import type {MycliConfig} from '../../config.js';
-import type {CheckResult} from '../setup/doctor.js';
+import type {DoctorCheck} from '../setup/doctor.js';
 import type {BackendDescription, ServiceCredentials} from '../setup/check-credentials.js';
 import type {BackendEntry, CredentialEntry, CredentialKind} from '../settings/credential-file.js';
 import type {EventError} from '../../operations/events.js';
@@ -66,7 +66,7 @@ export interface CompletionDocument {
 
 /** The result of each check, none of which failed. If one fails, they are in `error.details.checks`. */
 export interface DoctorDocument {
-  readonly checks: readonly CheckResult[];
+  readonly checks: readonly DoctorCheck[];
 }
 
 /** The project that was set up. */
@@ -162,7 +162,7 @@ interface BuiltBundle extends Pick<
 export type BundleBuildDocument = BuiltBundle | BuildDryRun;
 
 /** Destination of a dry run of a push. */
-interface PushDryRun {
+interface PushDestination {
   /** Nothing was sent. */
   readonly dryRun: true;
   readonly backend: RuntimeBackend;
@@ -178,19 +178,19 @@ interface PushDryRun {
 }
 
 /** What `bundle:push --dry-run` would pack and push. */
-interface PushBuildDryRun extends PushDryRun, PlannedBundle {}
+interface PushBuildDryRun extends PushDestination, PlannedBundle {}
 
 /** What `bundle:push --dry-run --archive FILE` would push. */
-interface PushArchiveDryRun extends PushDryRun {
+interface PushArchiveDryRun extends PushDestination {
   /** Absolute path of the archive. */
   readonly archive: string;
 }
 
 /** What a push would do. */
-export type PushPlan = PushBuildDryRun | PushArchiveDryRun;
+export type PushDryRun = PushBuildDryRun | PushArchiveDryRun;
 
 /** The pushed bundle, or the plan of a dry run. */
-export type BundlePushDocument = PushResult | PushPlan;
+export type BundlePushDocument = PushResult | PushDryRun;
 
 /** The deployed bundle. */
 export type BundleDeployDocument = DeployBundleResult;
@@ -294,7 +294,7 @@ export interface EnvDiffDocument extends Omit<ListVariablesResult, 'variables'> 
 }
 
 /** What `preview:up --dry-run` would push. */
-type PreviewDryRun = PushPlan & {
+type PreviewDryRun = PushDryRun & {
   readonly branch: string;
   /** Whether the target would be created. */
   readonly creates: boolean;

@@ -9,7 +9,7 @@ import {isDotenv} from '../../text/dotenv.js';
 import {withLock} from '../../files/lock.js';
 import {readTextFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
-import type {CommandContext} from '../command/context.js';
+import type {CommandContext} from '../command/command-context.js';
 import type {JsonDocument, Output} from './output.js';
 import {htmlInMarkdown} from './terminal.js';
 

@@ -1,5 +1,5 @@
 import {wrapAnsi} from 'fast-wrap-ansi';
-import type {Environment} from '../../http/types.js';
+import type {Environment} from '../../text/platform.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 
 /** A stream that may be a terminal. Some terminals, such as those of containers, have a width of 0. */

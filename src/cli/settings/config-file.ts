@@ -13,7 +13,7 @@ import {exists, readTextFile} from '../../files/read-file.js';
 import {isSecretHeader, isSecretName, plainName} from '../../http/redact.js';
 import {loadModule, type Guard} from '../../modules/load-module.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
-import {describeProblems, fieldProblems, keyed, objectSchema, text} from '../../settings/schemas.js';
+import {describeProblems, fieldProblems, keyed, objectSchema, nonEmpty} from '../../settings/schemas.js';
 import type {ConfigFile, ConfigSettings} from './settings.js';
 import {finished, isQuoted, quotedMessage} from './text.js';
 
@@ -223,7 +223,7 @@ function schemaOf(keys: readonly SettingKey[], others: v.ObjectEntries = {}) {
 
 /** The schema of a configuration file. `$schema` is for editors; `targets` has the settings of single targets. */
 const fileSchema = schemaOf(configuredKeys, {
-  $schema: v.optional(text),
+  $schema: v.optional(nonEmpty),
   targets: v.optional(keyed(schemaOf(perTargetKeys))),
 });
 

@@ -2,10 +2,10 @@ import type {Interfaces} from '@oclif/core';
 import {secretsOf} from '../../backends/resolve-backend.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
-import type {CommandContext} from '../command/context.js';
+import type {CommandContext} from '../command/command-context.js';
 import {goesOn, locateFailures} from '../command/plugin-failures.js';
 import {skipsPlugins} from '../command/plugins.js';
-import {isPluginBackend} from './connection.js';
+import {isPluginBackend} from './connection-options.js';
 import {optionsFor, typedOptions} from './plugin-settings.js';
 import type {Settings} from './settings.js';
 

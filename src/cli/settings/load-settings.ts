@@ -7,7 +7,7 @@ import {asSentence} from '../../text/sentence.js';
 import {nearest} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import type {Environment} from '../../http/types.js';
+import type {Environment} from '../../text/platform.js';
 import {decodeText, readText} from '../../files/read-file.js';
 import type {Guard} from '../../modules/load-module.js';
 import {isSecretHeader, isSecretName} from '../../http/redact.js';
@@ -23,7 +23,7 @@ import {
 import type {CheckOptions} from '../../settings/types.js';
 import type {Output} from '../output/output.js';
 import {loadConfigFile, refuseOtherProject} from './config-file.js';
-import {isApiUnset, serviceUrl, type ServiceKey} from './connection.js';
+import {isApiUnset, serviceUrl, type ServiceKey} from './connection-options.js';
 import {
   readCredentials,
   type CredentialFile,

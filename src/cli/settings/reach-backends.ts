@@ -1,14 +1,20 @@
-import {builtIns, type BackendSettings} from '../../backends/built-ins.js';
-import type {HostBackend} from '../../backends/built-in.js';
+import {builtIns, type BackendSettings} from '../../backends/built-in-backends.js';
+import type {HostBackend} from '../../backends/host-backend.js';
 import {backendTitle} from '../../backends/names.js';
 import {resolveBackend, type ResolvedBackend} from '../../backends/resolve-backend.js';
 import {firstChoice} from '../../backends/select.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {SettingKey} from '../../settings/definitions.js';
-import type {CommandContext} from '../command/context.js';
+import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/host.js';
 import {missingBuild, missingSettings, requireTogether, type Missing} from '../command/operation-options.js';
-import {incompleteApi, isPluginBackend, resolveConnection, settingNames, type Connection} from './connection.js';
+import {
+  incompleteApi,
+  isPluginBackend,
+  resolveConnection,
+  settingNames,
+  type Connection,
+} from './connection-options.js';
 import {loadWantedBackends} from './load-backends.js';
 import {readPluginSettings} from './plugin-settings.js';
 import {followsWrites} from './write-hooks.js';

@@ -8,7 +8,7 @@ import type {RunSetting} from '../../errors/suggestion.js';
 import {flagValue} from '../../text/suggest.js';
 import {shownAddress} from '../../http/origin.js';
 import {isMaskedHeader, isSecretName} from '../../http/redact.js';
-import type {Environment} from '../../http/types.js';
+import type {Environment} from '../../text/platform.js';
 import type {Syntax} from '../../settings/row.js';
 import {
   definitions,
@@ -342,12 +342,12 @@ export function describeSettings(settings: Settings, keys: readonly SettingKey[]
     const plain = Array.isArray(value) ? value.join(' ') : value;
     const text = typeof plain === 'string' ? shownText(syntax, plain) : inspect(plain);
     const shown = key === 'runtimeBackend' ? backendTitle(text) : text;
-    return `${label.padEnd(width)}  ${shown}  (${describeSource(source, cwd)})`;
+    return `${label.padEnd(width)}  ${shown}  (${sourceName(source, cwd)})`;
   });
 }
 
 /** A source in few words: a configuration file is named as seen from the working directory. */
-export function describeSource({kind, name}: ValueSource, cwd: string): string {
+export function sourceName({kind, name}: ValueSource, cwd: string): string {
   return kind === 'config' ? relative(cwd, name) || name : name;
 }
 

@@ -11,13 +11,13 @@ import {onWindows} from '../../text/platform.js';
 import {commandLine, placeFlags, shellLine} from '../../text/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {proxyFor} from '../../http/connection/proxy.js';
-import type {Environment} from '../../http/types.js';
+import type {Environment} from '../../text/platform.js';
 import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
 import type * as Targets from '../../pipelines/targets.js';
-import type {CommandContext} from '../command/context.js';
+import type {CommandContext} from '../command/command-context.js';
 import {findPluginProblems} from '../command/plugins.js';
 import type {Output} from '../output/output.js';
-import {incompleteApi, resolveConnection} from '../settings/connection.js';
+import {incompleteApi, resolveConnection} from '../settings/connection-options.js';
 import {originOf} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/load-backends.js';
 import {reachBackends, unconfigured} from '../settings/reach-backends.js';
@@ -26,13 +26,13 @@ import {frameworkOfBuild} from '../../projects/build-rows.js';
 import {detectBuild} from '../../projects/detect-build.js';
 import {unfitEntry, unfitError} from '../../projects/unfit-build.js';
 import {withPushFolder} from './push-folder.js';
-import {describeMissing, wantedVariables} from './variables.js';
+import {describeMissing, wantedVariables} from './variable-values.js';
 import {verifyBuildDirectory} from '../../bundle/files/build-output.js';
 import {withOldSettings} from './take-over.js';
 import {checkServices, describeCheck, serviceTitle, type ServiceCredentials} from './check-credentials.js';
 
 /** The outcome of a check. */
-export interface CheckResult {
+export interface DoctorCheck {
   /**
    * What was checked: `node`, `configuration`, `build`, `safety`, `credentials`, `variables`, `proxy`, `certificates`
    * or `plugins`.
@@ -46,17 +46,17 @@ export interface CheckResult {
   readonly suggestions: readonly string[];
 }
 
-type Finding = Omit<CheckResult, 'name'>;
+type Finding = Omit<DoctorCheck, 'name'>;
 
 /** @param listVariables reads the variables of a target */
 export async function runChecks(
   context: CommandContext,
   listVariables: typeof Targets.listVariables,
-): Promise<readonly CheckResult[]> {
+): Promise<readonly DoctorCheck[]> {
   const {env, cwd, config} = context;
   let settings: Settings | undefined;
   let registry: BackendRegistry | undefined;
-  const results: CheckResult[] = [];
+  const results: DoctorCheck[] = [];
   const isAccepted = () => results.some(({name, status}) => name === 'credentials' && status === 'ok');
   const checks: readonly (readonly [name: string, check: () => readonly Finding[] | Promise<readonly Finding[]>])[] = [
     // bin/run.js refuses older ones.
@@ -91,7 +91,7 @@ export async function runChecks(
   return results;
 }
 
-function finding(status: CheckResult['status'], message: string, suggestions: readonly string[] = []): Finding {
+function finding(status: DoctorCheck['status'], message: string, suggestions: readonly string[] = []): Finding {
   return {status, message, suggestions};
 }
 
@@ -226,7 +226,7 @@ async function checkPackages({plugins, version}: Interfaces.Config): Promise<rea
 }
 
 export function reportChecks(
-  checks: readonly CheckResult[],
+  checks: readonly DoctorCheck[],
   output: Pick<Output, 'json' | 'unicode' | 'outcome'>,
 ): void {
   const marks = output.unicode

@@ -9,11 +9,11 @@ import {endAtOnce, findProgram, startOf} from '../../files/programs.js';
 import {onWindows} from '../../text/platform.js';
 import {variableCommands} from '../../text/suggest.js';
 import {looksSecret} from '../../http/redact.js';
-import type {Environment} from '../../http/types.js';
-import type {LocalRuntime} from '../../local-runtime/options.js';
+import type {Environment} from '../../text/platform.js';
+import type {LocalRuntime} from '../../local-runtime/runtime-options.js';
 import {secretKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {unbroken} from '../output/terminal.js';
-import {isPluginBackend, trustedOriginsVariable} from '../settings/connection.js';
+import {isPluginBackend, trustedOriginsVariable} from '../settings/connection-options.js';
 
 type Runtime = Pick<LocalRuntime, 'origin' | 'credentials'>;
 

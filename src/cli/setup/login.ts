@@ -10,10 +10,10 @@ import {shellLine} from '../../text/suggest.js';
 import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
 import {definitions} from '../../settings/definitions.js';
-import type {CommandContext} from '../command/context.js';
+import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/host.js';
 import type {AuthLoginDocument} from '../output/documents.js';
-import {addressOf, assertTrustedOrigin, networkLimits, trustedOriginsVariable} from '../settings/connection.js';
+import {addressOf, assertTrustedOrigin, networkLimits, trustedOriginsVariable} from '../settings/connection-options.js';
 import {
   credentialKind,
   credentialPath,
@@ -64,7 +64,7 @@ interface Entered {
 }
 
 /** Logs in: confirms the addresses, asks for the secrets, checks and stores them. */
-export async function logIn(context: CommandContext, login: Login, verifies: boolean) {
+export async function runLogin(context: CommandContext, login: Login, verifies: boolean) {
   await confirmConfigured(context, login, canAsk(context));
   const entered = await login.ask();
   const verified = await verifyAndStore(context, entered, verifies);
@@ -338,7 +338,7 @@ async function signInToPlugin(
   if (isSet || secrets.length + secretEnv.length === 0) return undefined;
   if (!(await askYesNo(`Log in to the ${name} backend now?`, true, context))) return undefined;
   try {
-    return (await logIn(context, pluginLogin(context, settings, registration), verifies)).kind;
+    return (await runLogin(context, pluginLogin(context, settings, registration), verifies)).kind;
   } catch (error) {
     tellFailure(context, error);
     return undefined;

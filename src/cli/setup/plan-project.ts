@@ -13,16 +13,22 @@ import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
 import {filesIn} from '../../projects/build-folder.js';
 import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
-import {readJson} from '../../projects/read-project.js';
+import {readJsonRecord} from '../../projects/read-project.js';
 import {definitions} from '../../settings/definitions.js';
 import {slugMessage} from '../../settings/schemas.js';
 import {listPaths} from '../../text/entry-names.js';
 import {asRecord} from '../../text/json.js';
 import {shellLine} from '../../text/suggest.js';
-import type {CommandContext} from '../command/context.js';
+import type {CommandContext} from '../command/command-context.js';
 import {missingSettings, requireTogether} from '../command/operation-options.js';
 import {configIn} from '../settings/config-file.js';
-import {checkUrl, isPluginBackend, missingApiSettings, serviceUrl, type ServiceKey} from '../settings/connection.js';
+import {
+  checkUrl,
+  isPluginBackend,
+  missingApiSettings,
+  serviceUrl,
+  type ServiceKey,
+} from '../settings/connection-options.js';
 import {trustAddresses} from '../settings/credential-file.js';
 import {storedSettings} from '../settings/load-settings.js';
 import {isLoopback} from '../../http/origin.js';
@@ -198,7 +204,7 @@ async function withSuggestions(settings: Settings, detected: DetectedBuild | und
 
 /** The name of the package, or of the folder, as a slug: `@scope/My Shop` becomes `my-shop`. */
 async function suggestedSlug(cwd: string): Promise<string> {
-  const {name: given} = await readJson(join(cwd, 'package.json'));
+  const {name: given} = await readJsonRecord(join(cwd, 'package.json'));
   const name = typeof given === 'string' ? given : '';
   const slugOf = (text: string) => {
     const words = asciiOf(text.replace(/^@[^/]*\//, '')).toLowerCase();

@@ -9,7 +9,7 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import type {CommandToRun, Suggestion} from '../../errors/suggestion.js';
 import {onWindows} from '../../text/platform.js';
 import {looksSecret} from '../../http/redact.js';
-import type {Environment} from '../../http/types.js';
+import type {Environment} from '../../text/platform.js';
 import type {Output} from '../output/output.js';
 
 export interface QuestionContext {

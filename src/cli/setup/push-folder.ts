@@ -7,7 +7,7 @@ import {exists} from '../../files/read-file.js';
 import {isLikelySecret} from '../../http/redact.js';
 import {detectBuild, isStaticBuild} from '../../projects/detect-build.js';
 import {unfitError} from '../../projects/unfit-build.js';
-import type {CommandContext} from '../command/context.js';
+import type {CommandContext} from '../command/command-context.js';
 import {leaveOutDashes, passSecret} from '../command/error-report.js';
 import type {Settings} from '../settings/settings.js';
 

@@ -13,11 +13,11 @@ import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence} from '../../text/sentence.js';
 import {onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
-import type {CommandContext} from '../command/context.js';
+import type {CommandContext} from '../command/command-context.js';
 import {configIn} from '../settings/config-file.js';
-import {serviceUrl} from '../settings/connection.js';
+import {serviceUrl} from '../settings/connection-options.js';
 import {originOf} from '../settings/load-settings.js';
-import {describeSettings, describeSource, type Settings, type ValueSource} from '../settings/settings.js';
+import {describeSettings, sourceName, type Settings, type ValueSource} from '../settings/settings.js';
 import {pathFrom, Secret} from '../settings/text.js';
 import {
   credentialsFileVariable,
@@ -115,7 +115,7 @@ function compare(current: Settings, values: readonly OldValue[], cwd: string) {
     }
     if (comparable(key, used.value) === comparable(key, one.value)) continue;
     if (setting !== undefined) others.add(key);
-    const [theirs, ours] = [one, used].map(({value, source}) => `${shown(value)} (${describeSource(source, cwd)})`);
+    const [theirs, ours] = [one, used].map(({value, source}) => `${shown(value)} (${sourceName(source, cwd)})`);
     conflicts.push(`Conflict: ${definitions[key].label} ${theirs} differs from ${ours}, which is used.`);
   }
   return {additions: additions.filter(({key}) => !belongsTo[key]?.some((other) => others.has(other))), conflicts};

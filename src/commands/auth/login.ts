@@ -1,12 +1,12 @@
 import {isBuiltIn} from '../../backends/names.js';
-import {checkUrl} from '../../cli/settings/connection.js';
+import {checkUrl} from '../../cli/settings/connection-options.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import {connectionFlags, shown} from '../../cli/command/flags.js';
+import {connectionFlags, visible} from '../../cli/command/flags.js';
 import type {AuthLoginDocument} from '../../cli/output/documents.js';
 import {credentialKinds, credentialRows} from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/load-backends.js';
 import {missingSetting, type Settings} from '../../cli/settings/settings.js';
-import {builtInLogin, importedLogin, logIn, pluginLogin} from '../../cli/setup/login.js';
+import {builtInLogin, importedLogin, runLogin, pluginLogin} from '../../cli/setup/login.js';
 import {askText, canAsk} from '../../cli/setup/prompts.js';
 import {createError} from '../../errors/index.js';
 
@@ -29,15 +29,15 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   ];
   static override readonly flags = {
     origin: connectionFlags.origin,
-    'api-user': shown(connectionFlags['api-user']),
-    'api-origin': shown(connectionFlags['api-origin']),
-    organization: shown(connectionFlags.organization),
-    'token-url': shown(connectionFlags['token-url']),
-    'client-id': shown(connectionFlags['client-id']),
-    scope: shown(connectionFlags.scope),
+    'api-user': visible(connectionFlags['api-user']),
+    'api-origin': visible(connectionFlags['api-origin']),
+    organization: visible(connectionFlags.organization),
+    'token-url': visible(connectionFlags['token-url']),
+    'client-id': visible(connectionFlags['client-id']),
+    scope: visible(connectionFlags.scope),
     project: connectionFlags.project,
     'runtime-backend': connectionFlags['runtime-backend'],
-    'backend-option': shown(connectionFlags['backend-option']),
+    'backend-option': visible(connectionFlags['backend-option']),
     kind: Flags.option({
       options: credentialKinds,
       summary: 'Kind of credential; default client-secret for OAuth, otherwise api-key.',
@@ -53,17 +53,17 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     if (!isBuiltIn(backend)) {
       const registry = await loadAllBackends(context, settings);
       const login = pluginLogin(context, settings, registry.find(backend));
-      return logIn(context, login, flags.verify);
+      return runLogin(context, login, flags.verify);
     }
     const kindFor = (name: string) => flags.kind ?? (name === 'legacy' ? 'api-key' : 'client-secret');
     if (flags.import) {
       const login = await importedLogin(context, settings, (found) => kindFor(this.#backend(found)));
-      return logIn(context, login, flags.verify);
+      return runLogin(context, login, flags.verify);
     }
     const kind = kindFor(backend);
     const [service] = credentialRows[kind].addresses;
     const login = builtInLogin(context, await withUrl(context, settings, service), kind);
-    const outcome = await logIn(context, login, flags.verify);
+    const outcome = await runLogin(context, login, flags.verify);
     const project = settings.projectSlug === undefined ? ['--project', 'SLUG'] : [];
     context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project]}]);
     return outcome;

@@ -1,7 +1,7 @@
 import {ownValue} from '../../text/json.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
-import {isPluginBackend} from '../../cli/settings/connection.js';
+import {isPluginBackend} from '../../cli/settings/connection-options.js';
 import {
   readCredentials,
   secretsIn,
@@ -12,7 +12,7 @@ import {
 } from '../../cli/settings/credential-file.js';
 import {originOf} from '../../cli/settings/load-settings.js';
 import type {AuthLogoutDocument} from '../../cli/output/documents.js';
-import {connectionFlags, shown} from '../../cli/command/flags.js';
+import {connectionFlags, visible} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
 
@@ -29,7 +29,7 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   ];
   static override readonly flags = {
     origin: connectionFlags.origin,
-    'api-origin': shown(connectionFlags['api-origin']),
+    'api-origin': visible(connectionFlags['api-origin']),
     'runtime-backend': connectionFlags['runtime-backend'],
     all: Flags.boolean({summary: 'Remove the credentials for every origin and backend.'}),
   };

@@ -1,9 +1,9 @@
-import {resolveConnection, warnOfIncompleteApi} from '../../cli/settings/connection.js';
+import {resolveConnection, warnOfIncompleteApi} from '../../cli/settings/connection-options.js';
 import {loadAllBackends} from '../../cli/settings/load-backends.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BackendListDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';
-import {renderBackends} from '../../cli/output/lists.js';
+import {renderBackends} from '../../cli/output/render-lists.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {
   static override readonly summary = 'List backends with their plugin, capabilities and missing settings.';

@@ -68,7 +68,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, places))]);
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
     const {buildBundle, buildBundleIntoPipe, previewBuild} = await import('../../pipelines/build.js');
-    const {renderBuild, renderBuildPreview} = await import('../../cli/output/deployments.js');
+    const {renderBuild, renderBuildPreview} = await import('../../cli/output/render-deployments.js');
     const {cwd, signal} = context;
     const host = commandHost(context);
     const build = {...(await bundleOptions(settings, format)), format, projectSlug, signal, cwd};

@@ -31,7 +31,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});
     const {projectSlug} = options;
     const {deleteBundles} = await import('../../pipelines/delete.js');
-    const {bundleColumns} = await import('../../cli/output/lists.js');
+    const {bundleColumns} = await import('../../cli/output/render-lists.js');
     const {printTable} = await import('../../cli/output/table.js');
     const confirm: DeleteBundlesOptions['confirm'] = (backend, bundleIds, listed) => {
       if (listed.length > 0) printTable(listed, bundleColumns, context.output.subject);

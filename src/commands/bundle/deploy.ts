@@ -29,7 +29,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   async #deploy(context: CommandContext): Promise<BundleDeployDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
     const {deployBundle} = await import('../../pipelines/deploy.js');
-    const {renderDeployment} = await import('../../cli/output/deployments.js');
+    const {renderDeployment} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const deploy = {
       ...options,

@@ -5,7 +5,7 @@ import {commandHost} from '../../cli/command/host.js';
 import {bundleOptions, missingBuild, requireTogether} from '../../cli/command/operation-options.js';
 import {refuseOtherProject} from '../../cli/settings/config-file.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
-import {wantedVariables} from '../../cli/setup/variables.js';
+import {wantedVariables} from '../../cli/setup/variable-values.js';
 import {requireSetting, type Settings} from '../../cli/settings/settings.js';
 import type {BundleSource} from '../../operations/bundle-source.js';
 import {bundleFlags, flagsOf} from '../../cli/command/flags.js';
@@ -47,7 +47,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
 
   protected async execute(context: CommandContext): Promise<BundleDiffDocument> {
     const {limit, markdown, 'exit-code': tellsDifference} = this.flags;
-    const {bundleSource, isRemote} = await import('../../operations/bundle-source.js');
+    const {bundleSourceIn, isRemote} = await import('../../operations/bundle-source.js');
     const {cwd, signal} = context;
     const {before, after} = this.args;
     const loaded = await context.loadSettings();
@@ -55,7 +55,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     const sourceOf = async (text: string): Promise<BundleSource> =>
       text === 'running:'
         ? {kind: 'running', targetSlug: requireSetting(settings, 'targetSlug')}
-        : bundleSource(text, cwd);
+        : bundleSourceIn(text, cwd);
     const from = await sourceOf(before);
     const to =
       after === undefined
@@ -65,7 +65,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     const variables = await wantedVariables(settings);
     const local = {...content, from, to, variables, signal, cwd, projectSlug: settings.projectSlug?.value};
     const {diffBundles} = await import('../../pipelines/diff.js');
-    const {renderDiff} = await import('../../cli/output/diff.js');
+    const {renderDiff} = await import('../../cli/output/render-diff.js');
     const diff = async () => {
       if (![from, to].some((source) => isRemote(source))) return diffBundles(local, commandHost(context));
       const {options, host} = await this.reach(context, ['projectSlug'], {settings});

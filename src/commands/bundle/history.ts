@@ -15,7 +15,7 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 
   protected async execute(context: CommandContext): Promise<BundleHistoryDocument> {
-    const {historyColumns, renderHistory} = await import('../../cli/output/lists.js');
+    const {historyColumns, renderHistory} = await import('../../cli/output/render-lists.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(historyColumns, this.flags.columns);
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);

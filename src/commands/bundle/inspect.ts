@@ -28,7 +28,7 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   };
 
   protected async execute(context: CommandContext): Promise<BundleInspectDocument> {
-    const {fileColumns, renderInspection} = await import('../../cli/output/lists.js');
+    const {fileColumns, renderInspection} = await import('../../cli/output/render-lists.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(fileColumns, this.flags.columns);
     return renderInspection(await this.#read(context), columns, context.output);

@@ -15,7 +15,7 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 
   protected async execute(context: CommandContext): Promise<BundleListDocument> {
-    const {bundleColumns, renderBundles} = await import('../../cli/output/lists.js');
+    const {bundleColumns, renderBundles} = await import('../../cli/output/render-lists.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(bundleColumns, this.flags.columns);
     const {options, host} = await this.reach(context, ['projectSlug']);

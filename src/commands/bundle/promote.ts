@@ -20,7 +20,7 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
   protected async execute(context: CommandContext): Promise<BundlePromoteDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
     const {promoteBundle} = await import('../../pipelines/deploy.js');
-    const {renderDeployment} = await import('../../cli/output/deployments.js');
+    const {renderDeployment} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const promotion = {...options, from: this.flags.from, ...deploymentOptions(settings, context)};
     const {output} = context;

@@ -46,7 +46,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});
     const {projectSlug} = options;
     const {pruneBundles} = await import('../../pipelines/delete.js');
-    const {bundleColumns, renderPruned} = await import('../../cli/output/lists.js');
+    const {bundleColumns, renderPruned} = await import('../../cli/output/render-lists.js');
     const {printTable} = await import('../../cli/output/table.js');
     const {output} = context;
     const rules = {keep, olderThanMs, match};

@@ -65,7 +65,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       waitForSlot: settings.waitForSlot.value,
     };
     const {previewPush, pushRuntimeBundle} = await import('../../pipelines/push.js');
-    const {renderPushPreview, renderPush} = await import('../../cli/output/deployments.js');
+    const {renderPushPreview, renderPush} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const {output} = context;
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output);

@@ -22,7 +22,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   protected async execute(context: CommandContext): Promise<BundleRollbackDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
     const {rollbackBundle} = await import('../../pipelines/deploy.js');
-    const {renderDeployment} = await import('../../cli/output/deployments.js');
+    const {renderDeployment} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const {to, invalidate} = this.flags;
     const rollback = {...options, to, ...deploymentOptions(settings, context, {canRollBack: false, invalidate})};

@@ -1,4 +1,4 @@
-import {warnOfIncompleteApi} from '../../cli/settings/connection.js';
+import {warnOfIncompleteApi} from '../../cli/settings/connection-options.js';
 import {explainSettings} from '../../cli/settings/load-settings.js';
 import {loadWantedBackends} from '../../cli/settings/load-backends.js';
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
@@ -25,7 +25,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
   protected override readonly hasEvents = false;
 
   protected async execute(context: CommandContext): Promise<ConfigShowDocument> {
-    const {renderSettings, settingColumns} = await import('../../cli/output/lists.js');
+    const {renderSettings, settingColumns} = await import('../../cli/output/render-lists.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(settingColumns(context.cwd), this.flags.columns);
     const explained = await explainSettings(context);

@@ -1,7 +1,7 @@
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
 import type {EnvDiffDocument} from '../../cli/output/documents.js';
-import {variableNamesIn} from '../../cli/setup/variables.js';
+import {variableNamesIn} from '../../cli/setup/variable-values.js';
 
 export default class EnvDiff extends BaseCommand<typeof EnvDiff> {
   static override readonly summary = 'Compare the names in a dotenv file with the variables of a target.';
@@ -21,7 +21,7 @@ export default class EnvDiff extends BaseCommand<typeof EnvDiff> {
     const names = await variableNamesIn(this.args.file, context);
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {listVariables} = await import('../../pipelines/targets.js');
-    const {renderVariableDiff} = await import('../../cli/output/targets.js');
+    const {renderVariableDiff} = await import('../../cli/output/render-targets.js');
     return renderVariableDiff(names, await listVariables(options, host), this.args.file, context.output);
   }
 }

@@ -13,7 +13,7 @@ export default class EnvList extends BaseCommand<typeof EnvList> {
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...columnsFlag};
 
   protected async execute(context: CommandContext): Promise<EnvListDocument> {
-    const {variableColumns} = await import('../../cli/output/targets.js');
+    const {variableColumns} = await import('../../cli/output/render-targets.js');
     const {chooseColumns, printRows} = await import('../../cli/output/table.js');
     const columns = chooseColumns(variableColumns, this.flags.columns);
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);

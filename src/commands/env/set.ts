@@ -1,7 +1,8 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import {changeVariables, variableFlags} from '../../cli/command/change-variables.js';
+import {dryRunFlag, flagsOf} from '../../cli/command/flags.js';
+import {guardOptions, targetWait} from '../../cli/command/operation-options.js';
 import type {EnvSetDocument} from '../../cli/output/documents.js';
-import {readVariables} from '../../cli/setup/variables.js';
+import {readVariables} from '../../cli/setup/variable-values.js';
 import {createError} from '../../errors/index.js';
 
 export default class EnvSet extends BaseCommand<typeof EnvSet> {
@@ -22,7 +23,8 @@ export default class EnvSet extends BaseCommand<typeof EnvSet> {
     }),
   };
   static override readonly flags = {
-    ...variableFlags,
+    ...flagsOf('connection', 'wait', 'rateLimit', 'events'),
+    ...dryRunFlag,
     from: Flags.string({
       helpValue: 'FILE',
       summary: 'Set the variables of this dotenv file, except MYCLI_*, MRT_* and SFCC_*; - is stdin.',
@@ -44,7 +46,11 @@ export default class EnvSet extends BaseCommand<typeof EnvSet> {
     }
     const settings = await context.loadSettings({changes: true});
     const set = await readVariables(pairs, {from, excluded}, context);
-    const reached = await this.reach(context, ['projectSlug', 'targetSlug'], {settings, writes: true});
-    return changeVariables(await import('../../pipelines/targets.js'), {set, dryRun}, reached, context);
+    const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {settings, writes: true});
+    const {setVariables} = await import('../../pipelines/targets.js');
+    const {renderChangedVariables} = await import('../../cli/output/render-targets.js');
+    const wait = targetWait(settings, false);
+    const result = await setVariables({...options, ...guardOptions(settings, context), ...wait, set, dryRun}, host);
+    return renderChangedVariables(result, {waited: wait.wait}, context.output);
   }
 }

@@ -1,5 +1,6 @@
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
-import {changeVariables, variableFlags} from '../../cli/command/change-variables.js';
+import {dryRunFlag, flagsOf} from '../../cli/command/flags.js';
+import {guardOptions, targetWait} from '../../cli/command/operation-options.js';
 import type {EnvUnsetDocument} from '../../cli/output/documents.js';
 
 export default class EnvUnset extends BaseCommand<typeof EnvUnset> {
@@ -14,15 +15,15 @@ export default class EnvUnset extends BaseCommand<typeof EnvUnset> {
   static override readonly args = {
     name: Args.string({required: true, multiple: true, description: 'Names of variables.'}),
   };
-  static override readonly flags = variableFlags;
+  static override readonly flags = {...flagsOf('connection', 'wait', 'rateLimit', 'events'), ...dryRunFlag};
 
   protected async execute(context: CommandContext): Promise<EnvUnsetDocument> {
-    const reached = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
-    return changeVariables(
-      await import('../../pipelines/targets.js'),
-      {unset: this.args.name, dryRun: this.flags['dry-run']},
-      reached,
-      context,
-    );
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
+    const {setVariables} = await import('../../pipelines/targets.js');
+    const {renderChangedVariables} = await import('../../cli/output/render-targets.js');
+    const wait = targetWait(settings, false);
+    const change = {unset: this.args.name, dryRun: this.flags['dry-run']};
+    const result = await setVariables({...options, ...guardOptions(settings, context), ...wait, ...change}, host);
+    return renderChangedVariables(result, {waited: wait.wait}, context.output);
   }
 }

@@ -4,7 +4,7 @@ import {guardOptions} from '../../cli/command/operation-options.js';
 import type {PreviewDownDocument} from '../../cli/output/documents.js';
 import {branchArg, findBranch} from '../../cli/command/preview-branch.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
-import type {DoomedPreview} from '../../operations/target/previews.js';
+import type {DoomedPreview} from '../../operations/targets/previews.js';
 
 export default class PreviewDown extends BaseCommand<typeof PreviewDown> {
   static override readonly summary = 'Delete the target of a branch, and the bundles that only it ran.';
@@ -22,13 +22,13 @@ export default class PreviewDown extends BaseCommand<typeof PreviewDown> {
     const {yes, 'dry-run': dryRun} = this.flags;
     const consent = deletionConsent(yes || dryRun, 'targets', context);
     const branch = await findBranch(this.args.branch, context);
-    const {previewSlugs} = await import('../../operations/target/previews.js');
+    const {previewSlugs} = await import('../../operations/targets/previews.js');
     // The slug that its target probably has, for the settings of that target.
     const [slug] = previewSlugs(branch);
     const target = {slug, argument: 'BRANCH'};
     const {options, host} = await this.reach(context, ['projectSlug'], {target, writes: true});
     const {deletePreview} = await import('../../pipelines/previews.js');
-    const {describeTarget, nameBundles, renderDeletedPreview} = await import('../../cli/output/targets.js');
+    const {describeTarget, nameBundles, renderDeletedPreview} = await import('../../cli/output/render-targets.js');
     const guardsOf = async (targetSlug: string) => guardOptions(await context.settingsOf(targetSlug), context);
     const confirm = (backend: string, {bundles, ...target}: DoomedPreview) => {
       const theirs = bundles.length === 0 ? '' : `, and ${nameBundles(bundles)}`;

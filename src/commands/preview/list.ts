@@ -13,7 +13,7 @@ export default class PreviewList extends BaseCommand<typeof PreviewList> {
   static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
 
   protected async execute(context: CommandContext): Promise<PreviewListDocument> {
-    const {previewColumns} = await import('../../cli/output/targets.js');
+    const {previewColumns} = await import('../../cli/output/render-targets.js');
     const {chooseColumns, printRows} = await import('../../cli/output/table.js');
     const columns = chooseColumns(previewColumns, this.flags.columns);
     const {options, host} = await this.reach(context, ['projectSlug']);

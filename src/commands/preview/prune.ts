@@ -34,7 +34,7 @@ export default class PreviewPrune extends BaseCommand<typeof PreviewPrune> {
     const loaded = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
     const {options, host} = await this.reach(context, ['projectSlug'], {settings: loaded, writes: true});
     const {prunePreviews} = await import('../../pipelines/previews.js');
-    const {nameBundles, previewColumns, renderPrunedPreviews} = await import('../../cli/output/targets.js');
+    const {nameBundles, previewColumns, renderPrunedPreviews} = await import('../../cli/output/render-targets.js');
     const {printTable} = await import('../../cli/output/table.js');
     const guardsOf = async (targetSlug: string) => guardOptions(await context.settingsOf(targetSlug), context);
     const result = await prunePreviews(

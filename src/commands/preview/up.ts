@@ -36,7 +36,7 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
 
   async #up(context: CommandContext): Promise<PreviewUpDocument> {
     const branch = await findBranch(this.args.branch, context);
-    const {previewSlugs} = await import('../../operations/target/previews.js');
+    const {previewSlugs} = await import('../../operations/targets/previews.js');
     // The slug that its target probably has, for the settings of that target.
     const [slug] = previewSlugs(branch);
     const target = {slug, argument: 'BRANCH'};
@@ -44,7 +44,7 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
     const settings = await withPushFolder(loaded, undefined, context);
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true, builds: true});
     const {deployPreview, planPreview} = await import('../../pipelines/previews.js');
-    const {renderPush, renderPushPreview} = await import('../../cli/output/deployments.js');
+    const {renderPush, renderPushPreview} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const push = {...options, ...(await pushOptions(settings, {invalidate: this.flags.invalidate}, context)), branch};
     const {invalidate} = this.flags;

@@ -36,7 +36,7 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
     const {name, 'copy-from': copyFrom, 'dry-run': dryRun} = this.flags;
     const {createTarget} = await import('../../pipelines/targets.js');
-    const {renderCreated} = await import('../../cli/output/targets.js');
+    const {renderCreated} = await import('../../cli/output/render-targets.js');
     const result = await createTarget({...options, ...targetWait(settings, true), name, copyFrom, dryRun}, host);
     return renderCreated({...result, dryRun}, context.output);
   }

@@ -3,7 +3,7 @@ import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flag
 import {guardOptions} from '../../cli/command/operation-options.js';
 import type {TargetDeleteDocument} from '../../cli/output/documents.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
-import type {DoomedTarget} from '../../operations/target/delete-target.js';
+import type {DoomedTarget} from '../../operations/targets/delete-target.js';
 
 export default class TargetDelete extends BaseCommand<typeof TargetDelete> {
   static override readonly summary = 'Delete a target, with its variables and its history.';
@@ -29,7 +29,7 @@ export default class TargetDelete extends BaseCommand<typeof TargetDelete> {
     const reach = {target: {slug: this.args.slug, argument: 'SLUG'}, writes: true};
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
     const {deleteTarget} = await import('../../pipelines/targets.js');
-    const {describeTarget, renderDeleted} = await import('../../cli/output/targets.js');
+    const {describeTarget, renderDeleted} = await import('../../cli/output/render-targets.js');
     const confirm = (backend: string, target: DoomedTarget) =>
       consent(`Delete ${describeTarget({...options, ...target, backend})}?`);
     const result = await deleteTarget({...options, force, dryRun, ...guardOptions(settings, context), confirm}, host);

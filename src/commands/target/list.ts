@@ -13,7 +13,7 @@ export default class TargetList extends BaseCommand<typeof TargetList> {
   static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
 
   protected async execute(context: CommandContext): Promise<TargetListDocument> {
-    const {targetColumns} = await import('../../cli/output/targets.js');
+    const {targetColumns} = await import('../../cli/output/render-targets.js');
     const {chooseColumns, printRows} = await import('../../cli/output/table.js');
     const columns = chooseColumns(targetColumns, this.flags.columns);
     const {options, host} = await this.reach(context, ['projectSlug']);

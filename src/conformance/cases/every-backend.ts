@@ -3,9 +3,9 @@ import {AsyncLocalStorage} from 'node:async_hooks';
 import {subscribe, unsubscribe} from 'node:diagnostics_channel';
 import type {BackendLoginContext} from '../../backends/contract.js';
 import {anyError, expectAbort, expectAnswer, expectError, notTried, outcomeOf} from '../expectations.js';
-import {bundleOperations, operations, prepare} from '../operations.js';
+import {bundleOperations, triedOperations, prepare} from '../operations.js';
 import {idsOf, notOffered, type Case, type Subject} from '../subject.js';
-import {unknownIdLike} from './bundles.js';
+import {unknownIdLike} from './bundle-cases.js';
 
 /** Cases for every backend, and for how users log in. */
 export const everyBackendCases: readonly Case[] = [
@@ -49,7 +49,7 @@ export const everyBackendCases: readonly Case[] = [
       assert.ok(length === 0, `The backend does not declare ${length} secrets of the fixtures. ${lists}`);
       await subject.upload();
       // Asks for bundles that the backend does not know, too.
-      for (const operation of operations.filter(({needs}) => subject.backend[needs])) {
+      for (const operation of triedOperations.filter(({needs}) => subject.backend[needs])) {
         const prepared = await prepare(subject, operation);
         await operation.run(subject, prepared);
         await outcomeOf(operation.run(subject, {...prepared, bundleId: unknownIdLike(prepared.bundleId)}));

@@ -1,6 +1,6 @@
 import type {AfterResponseHook, BeforeRequestHook} from 'got';
 import {createError} from '../../errors/index.js';
-import {Call, type RequestOptions} from '../connection/call.js';
+import {HttpCall, type RequestOptions} from '../connection/call.js';
 import {isFromBetween} from '../errors/response-error.js';
 import type {AuthContext, AuthStrategy, StreamingClient} from '../types.js';
 
@@ -41,7 +41,7 @@ export function isAuthorized(options: Pick<RequestOptions, 'context' | 'url'>): 
 }
 
 const setHeader: BeforeRequestHook = async (options) => {
-  const [grant, call] = [Grant.of(options), Call.of(options.context)];
+  const [grant, call] = [Grant.of(options), HttpCall.of(options.context)];
   if (grant === undefined || call === undefined) return;
   const {auth, http} = grant;
   const context: AuthContext = {http, signal: options.signal};
@@ -59,7 +59,7 @@ const setHeader: BeforeRequestHook = async (options) => {
 
 const renew: AfterResponseHook = (response, retryWithMergedOptions) => {
   const {options} = response.request;
-  const [grant, call] = [Grant.of(options), Call.of(options.context)];
+  const [grant, call] = [Grant.of(options), HttpCall.of(options.context)];
   if (grant === undefined || call?.authorization === undefined) return response;
   const {auth, target} = grant;
   if (response.ok) acceptedBy.set(auth, (acceptedBy.get(auth) ?? new Set()).add(target));

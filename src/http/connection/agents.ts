@@ -6,7 +6,7 @@ import {isIP, isIPv6, Socket, type LookupFunction} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {SecureContextOptions} from 'node:tls';
 import type {Agents, OptionsInit} from 'got';
-import type {Environment} from '../types.js';
+import type {Environment} from '../../text/platform.js';
 import {statusName, type Attempt} from './call.js';
 import {proxyFor} from './proxy.js';
 import {ConnectionError, late, lingerMs} from './watch.js';

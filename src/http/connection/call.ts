@@ -54,7 +54,7 @@ export class Attempt {
 }
 
 /** One call of the client, across all its attempts. */
-export class Call {
+export class HttpCall {
   attempt = new Attempt();
   repeats = 0;
   authorization: string | undefined;
@@ -71,8 +71,8 @@ export class Call {
     return this.attempt;
   }
 
-  static of(context: Record<string, unknown>): Call | undefined {
-    return context['call'] instanceof Call ? context['call'] : undefined;
+  static of(context: Record<string, unknown>): HttpCall | undefined {
+    return context['call'] instanceof HttpCall ? context['call'] : undefined;
   }
 }
 

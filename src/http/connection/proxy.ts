@@ -3,7 +3,7 @@ import {domainToASCII} from 'node:url';
 import {createError} from '../../errors/index.js';
 import {decoded} from '../../text/percent-encoding.js';
 import {isLoopback} from '../origin.js';
-import type {Environment} from '../types.js';
+import type {Environment} from '../../text/platform.js';
 
 /** A proxy, and the variable that names it. */
 export interface Proxy {

@@ -3,7 +3,7 @@ import {TLSSocket} from 'node:tls';
 import type {Socket} from 'node:net';
 import {createError} from '../../errors/index.js';
 import type {TimeLimits} from '../limits.js';
-import type {Attempt, Call} from './call.js';
+import type {Attempt, HttpCall} from './call.js';
 
 /** Maximum size of a response that is read into memory, in bytes. Streams are not limited. */
 export const maxResponseBytes = 8 * 1024 * 1024;
@@ -37,7 +37,7 @@ export const lingerMs = 1500;
  */
 export function watchRequest(
   request: ClientRequest,
-  call: Call,
+  call: HttpCall,
   {connectMs, idleMs, requestMs}: TimeLimits,
   isHeld: (response: IncomingMessage) => boolean,
   bytesDelivered: () => number,
@@ -145,7 +145,7 @@ function whenStill(progress: () => number, ms: number, stall: () => void): NodeJ
 }
 
 /** Ends a request whose response is too large to hold in memory. For a refusal, the status suffices. */
-export function limitAnswer(request: ClientRequest, response: IncomingMessage, call: Call): void {
+export function limitAnswer(request: ClientRequest, response: IncomingMessage, call: HttpCall): void {
   let received = 0;
   response.on('data', (chunk: Buffer) => {
     received += chunk.length;

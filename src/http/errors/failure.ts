@@ -1,7 +1,14 @@
 import type {AnsweredResponse} from '../types.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../text/json.js';
-import {describeRequest, isBroken, isWrite, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
+import {
+  describeRequest,
+  isBroken,
+  isWrite,
+  type Attempt,
+  type RequestOptions,
+  type HttpCall,
+} from '../connection/call.js';
 import {ConnectionError} from '../connection/watch.js';
 import {isLoopback} from '../origin.js';
 import {createRedactor} from '../redact.js';
@@ -190,13 +197,13 @@ interface GotError extends Error {
  * What a call rejects with: `signal.reason` when aborted, else a catalogue error. An unrelated error, thrown by a
  * caller's hook, is kept, without got's objects on it.
  */
-export function toCliError(error: unknown, options: FailedRequest, call: Call, context: ErrorContext): unknown {
+export function toCliError(error: unknown, options: FailedRequest, call: HttpCall, context: ErrorContext): unknown {
   const told = explained(error, options, call, context);
   if (!isRuntimeCliError(told) || call.repeats === 0 || !isBroken(options, call.attempt)) return told;
   return amendError(told, {suggestions: ['To allow more retries, pass --upload-retries N.']});
 }
 
-function explained(error: unknown, options: FailedRequest, call: Call, context: ErrorContext): unknown {
+function explained(error: unknown, options: FailedRequest, call: HttpCall, context: ErrorContext): unknown {
   if (options.signal?.aborted) return options.signal.reason;
   const cliError = knownError(error) ?? call.failure;
   // What was answered with success, in too many bytes to read, may have been carried out.
@@ -245,7 +252,7 @@ function sentCredentials({headers}: Pick<FailedRequest, 'headers'>): string[] {
  * Parses a response that was read as text.
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID`, naming the request, when it is not JSON.
  */
-export function readJson(response: AnsweredResponse): unknown {
+export function readJsonBody(response: AnsweredResponse): unknown {
   try {
     return parseJson(response.body);
   } catch {

@@ -1,5 +1,5 @@
 import {announceRetry, planLimited, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
-import {wait} from './wait.js';
+import {delay} from './wait.js';
 
 /** Creates the body of an attempt, numbered from 1. */
 export type CreateBody = (attempt: number) => AsyncGenerator<Uint8Array>;
@@ -99,7 +99,7 @@ export function createRateLimitHooks(config: RateLimitMiddlewareConfig = {}): Ra
     const event = planLimited(statusCode, count.retries, headers['retry-after'], policy);
     if (event === undefined) return response;
     announceRetry(event, config);
-    if (!(await wait(event.delayMs, signal))) return response;
+    if (!(await delay(event.delayMs, signal))) return response;
     count.retries += 1;
     // Without preserveHooks, got would drop this hook from the next attempt.
     return retryWithMergedOptions({preserveHooks: true});

@@ -6,7 +6,7 @@ import {
   warnNotRetried,
   type RateLimitMiddlewareConfig,
 } from './policy.js';
-import {wait} from './wait.js';
+import {delay} from './wait.js';
 
 /** Middleware for clients that use the web's `Request` and `Response`. Our own retry in `hooks.ts`. */
 export interface RateLimitMiddleware {
@@ -67,7 +67,7 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
       return undefined;
     }
     announceRetry(event, config);
-    if (!(await wait(event.delayMs, request.signal))) return undefined;
+    if (!(await delay(event.delayMs, request.signal))) return undefined;
     discard(response);
     // Headers that others set after copying belong to the request too.
     return withHeadersOf(request, (copy ?? request).clone());

@@ -5,7 +5,7 @@ import {announceRetry, planRetry, resolveRateLimitPolicy, type RateLimitMiddlewa
  * Waits until the time has passed or `signal` is aborted.
  * @returns Whether the time passed; false immediately on abort.
  */
-export async function wait(delayMs: number, signal?: AbortSignal): Promise<boolean> {
+export async function delay(delayMs: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted) return false;
   return new Promise((resolve) => {
     const end = (passed: boolean) => {
@@ -36,6 +36,6 @@ export function createRetryWait(
     const event = planRetry({retries, reason, status, retryAfter}, policy);
     if (event === undefined || signal.aborted) return false;
     announceRetry(event, config);
-    return wait(event.delayMs, signal);
+    return delay(event.delayMs, signal);
   };
 }

@@ -1,6 +1,6 @@
 import {html} from 'hono/html';
 import {isRuntimeCliError} from '../../errors/index.js';
-import type {Call} from '../context.js';
+import type {Call} from '../runtime-context.js';
 import {faultText} from '../faults.js';
 import {liveSection, notice, pageAnswer, pagesPath, readForm, seeOther, table} from './page.js';
 

@@ -1,6 +1,6 @@
 import {html, raw} from 'hono/html';
 import {answer, HttpFailure, type Headers} from '../answer.js';
-import type {Call} from '../context.js';
+import type {Call} from '../runtime-context.js';
 
 /** Where the pages are, besides `/`. */
 export const pagesPath = '/-/';

@@ -3,11 +3,11 @@ import prettyBytes from 'pretty-bytes';
 import {variableCommands} from '../../text/suggest.js';
 import {slugProblems} from '../../settings/definitions.js';
 import {HttpFailure} from '../answer.js';
-import {findBundle, param, type Call, type RuntimeContext} from '../context.js';
+import {bundleOf, param, type Call, type RuntimeContext} from '../runtime-context.js';
 import {siteUrl} from '../sites/site-address.js';
-import {deploymentState} from '../store/deployments.js';
+import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
-import type {ListedTarget, TargetStatus} from '../store/targets.js';
+import type {ListedTarget, TargetPhase} from '../store/target-records.js';
 import * as page from './page.js';
 
 const listed = 100;
@@ -78,14 +78,14 @@ function deploymentLine(deployment: DeploymentRecord, context: RuntimeContext): 
 <p class="soft">${page.ageText(updatedAt, context.now())} by ${page.foreign(deployment.createdBy)}</p>`;
 }
 
-const targetStates: Readonly<Partial<Record<TargetStatus, page.Html>>> = {
+const targetStates: Readonly<Partial<Record<TargetPhase, page.Html>>> = {
   creating: html`<span class="state in_progress">Creating</span>`,
   'create-failed': html`<span class="state failed">Failed</span>`,
   deleting: html`<span class="state in_progress">Deleting</span>`,
 };
 
 /** The state of a target that nothing was deployed to. */
-function targetState(status: TargetStatus): page.Html {
+function targetState(status: TargetPhase): page.Html {
   return targetStates[status] ?? html`–`;
 }
 
@@ -192,13 +192,13 @@ export function deployForm({context}: Call, projectSlug: string, bundles: readon
 </form>`;
 }
 
-export async function deployBundle(call: Call): Promise<Response> {
+export async function deployFromPage(call: Call): Promise<Response> {
   const projectSlug = param(call, 'projectSlug');
   const form = await page.readForm(call);
   const targetSlug = form.get('target')?.trim() ?? '';
   const [problem] = slugProblems('target', targetSlug);
   if (problem) throw new HttpFailure(400, `The slug of the target ${problem.message}.`);
-  const bundle = findBundle(call, Number(form.get('bundle')));
+  const bundle = bundleOf(call, Number(form.get('bundle')));
   const site = {projectSlug, targetSlug};
   call.context.targets.verifyReady(site);
   await call.context.deployments.deploy(site, {bundle, createdBy: call.user});

@@ -1,11 +1,11 @@
 import {html} from 'hono/html';
 import {HttpFailure} from '../answer.js';
-import type {Call, Protocol, Route} from '../context.js';
+import type {Call, Protocol, Route} from '../runtime-context.js';
 import {icon, liveScript, stylesheet} from './assets.js';
 import {showBundle} from './bundle-page.js';
 import {addFault, removeFault, showFaults} from './fault-page.js';
 import {assetAnswer, notice, pageAnswer, pagesPath} from './page.js';
-import {deployBundle, showOverview, showProject} from './project-pages.js';
+import {deployFromPage, showOverview, showProject} from './project-pages.js';
 
 const get = (path: string, handle: Route['handle']): Route => ({method: 'GET', path, handle});
 const post = (path: string, handle: Route['handle']): Route => ({method: 'POST', path, handle});
@@ -18,7 +18,7 @@ export const pagesProtocol: Protocol = {
     get('/', showOverview),
     get(project, showProject),
     get(`${project}/bundles/:bundleId{\\d+}`, showBundle),
-    post(`${project}/deploy`, deployBundle),
+    post(`${project}/deploy`, deployFromPage),
     get(`${pagesPath}faults`, (call) => showFaults(call)),
     post(`${pagesPath}faults`, addFault),
     post(`${pagesPath}faults/remove`, removeFault),

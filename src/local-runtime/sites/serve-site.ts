@@ -5,7 +5,7 @@ import {getMimeType} from 'hono/utils/mime';
 import {frameworks} from '../../frameworks/frameworks.js';
 import {admitVisitor} from '../access.js';
 import {answer, HttpFailure, type Headers} from '../answer.js';
-import type {Call, Protocol} from '../context.js';
+import type {Call, Protocol} from '../runtime-context.js';
 import {sendFile} from '../send-file.js';
 import type {DeploymentRecord} from '../store/store.js';
 import {siteOfHost, sitePath, type SiteName} from './site-address.js';

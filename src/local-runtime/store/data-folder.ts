@@ -13,7 +13,7 @@ import {moveFile} from '../../files/move-file.js';
 import {readJsonFile} from '../../files/read-file.js';
 import {createSweptDirectory} from '../../files/temporary-directory.js';
 import {makePrivateDirectory} from '../../files/write-files.js';
-import type {LocalRuntimeCredentials} from '../options.js';
+import type {LocalRuntimeCredentials} from '../runtime-options.js';
 
 export interface DataFolder {
   readonly path: string;
@@ -90,7 +90,7 @@ export async function writeJson(file: string, value: unknown, dataFolder: string
 }
 
 /** Parses a JSON file. @throws Error if it cannot be read or does not fit the schema. */
-export async function readJson<Schema extends v.GenericSchema>(
+export async function readDataFile<Schema extends v.GenericSchema>(
   file: string,
   schema: Schema,
 ): Promise<v.InferOutput<Schema>> {
@@ -115,7 +115,7 @@ export async function openCredentials(
   given: Partial<StoredCredentials>,
 ): Promise<StoredCredentials> {
   const file = path.join(dataFolder, 'credentials.json');
-  const saved = await readJson(file, credentialsSchema).catch(async (error: unknown) => {
+  const saved = await readDataFile(file, credentialsSchema).catch(async (error: unknown) => {
     if (systemCode(error) === 'ENOENT') return makeCredentials(file, dataFolder);
     throw createError('ERR_OPTION_INVALID', `The credentials of the data folder cannot be read: ${file}.`, {
       cause: error,

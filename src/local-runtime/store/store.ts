@@ -6,7 +6,7 @@ import {createError} from '../../errors/index.js';
 import {moveFile} from '../../files/move-file.js';
 import {objectSchema} from '../../settings/schemas.js';
 import {sitePath, type SiteName} from '../sites/site-address.js';
-import {readJson, writeJson} from './data-folder.js';
+import {readDataFile, writeJson} from './data-folder.js';
 
 /** IDs are used in paths, so even those on disk are accepted only in the form in which they are created. */
 const serialNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
@@ -311,7 +311,7 @@ async function readRecord<Schema extends v.GenericSchema>(
   file: string,
   schema: Schema,
 ): Promise<v.InferOutput<Schema>> {
-  return readJson(file, schema).catch((error: unknown) => {
+  return readDataFile(file, schema).catch((error: unknown) => {
     throw createError('ERR_OPTION_INVALID', `The data folder contains a record that cannot be read: ${file}.`, {
       cause: error,
       suggestions: ['Remove that record, or choose another data folder.'],

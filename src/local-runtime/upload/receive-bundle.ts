@@ -4,7 +4,7 @@ import type {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import type busboy from 'busboy';
 import {validate, HttpFailure} from '../answer.js';
-import {projectOf, type Call} from '../context.js';
+import {projectOf, type Call} from '../runtime-context.js';
 import {storeStream} from '../store/data-folder.js';
 import type {BundleRecord} from '../store/store.js';
 import {bundleFields} from '../../wire/bundles.js';

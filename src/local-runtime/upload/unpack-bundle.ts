@@ -1,7 +1,7 @@
 import {cp, mkdir, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {systemCode} from '../../errors/system-failure.js';
-import {entryPath, isBelow} from '../../bundle/prebuilt/archive-layout.js';
+import {safeEntryPath, isBelow} from '../../bundle/prebuilt/archive-layout.js';
 import {refuseBomb} from '../../bundle/prebuilt/read-archive.js';
 import {readTar} from '../../bundle/prebuilt/read-tar.js';
 import {exists} from '../../files/read-file.js';
@@ -20,7 +20,7 @@ export async function unpackBundle(archive: string, {root, folder, wanted}: Unpa
   const folders = new Set<string>();
   const links: {readonly file: string; readonly target: string}[] = [];
   for await (const {header, content} of readTar(archive, {checkSize: refuseBomb})) {
-    const name = entryPath(header.name) ?? '';
+    const name = safeEntryPath(header.name) ?? '';
     const inRoot = name.slice(root.length + 1);
     if (header.type === 'directory' || !isBelow(name, root) || wanted?.has(inRoot) === false) continue;
     const file = path.join(folder, inRoot);

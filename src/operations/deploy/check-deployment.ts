@@ -7,11 +7,11 @@ import type {ProbeAnswer} from '../../http/probe.js';
 import {createError, interrupted, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, count} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {readHistory} from '../list.js';
+import {readHistory} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {CheckOutcome, CheckResult} from '../options.js';
+import type {CheckOutcome, CheckedAddress} from '../options.js';
 import type {FailedCheck} from '../host.js';
-import {listedUrl, listTargets} from '../targets.js';
+import {listedUrl, readTargets} from '../targets/find-targets.js';
 import {clockSkewMs, createdTime} from '../pages.js';
 import {pause} from './poll.js';
 import type {AcceptedDeployment, Release} from './release.js';
@@ -24,7 +24,7 @@ export function shownPlace({url}: CheckOptions): string {
 export async function checkDeployment(finished: AcceptedDeployment): Promise<CheckOutcome> {
   const {open, release} = finished;
   const {checks} = release;
-  const results: CheckResult[] = [];
+  const results: CheckedAddress[] = [];
   try {
     const deployed = {...finished, url: finished.url ?? (await urlOfPaths(finished))};
     for (const check of checks) {
@@ -59,7 +59,7 @@ async function urlOfPaths({open, release}: AcceptedDeployment): Promise<string |
 async function runCheck(
   deployed: AcceptedDeployment,
   {url: place, status, text, headers: own = {}, user, password = '', ...times}: CheckOptions,
-): Promise<CheckResult & Pick<ProbeAnswer, 'isRefused'>> {
+): Promise<CheckedAddress & Pick<ProbeAnswer, 'isRefused'>> {
   const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
   const url = checkedUrl(place, deployed.url);
   if (url === undefined) {
@@ -101,7 +101,7 @@ export async function requireTargetUrl(open: OpenBackend, {targetSlug, checks}: 
   const path = checks.find(({url}) => isPath(url))?.url;
   if (path === undefined || backend.listTargets === undefined) return;
   const known = await unlessUnreadable(open, async () => {
-    const target = (await listTargets(open)).find((item) => item.targetSlug === targetSlug);
+    const target = (await readTargets(open)).find((item) => item.targetSlug === targetSlug);
     if (target === undefined || shownUrl(target.url) !== undefined) return [target];
     return backend.listDeployments ? [target, ...(await readHistory(open, targetSlug))] : [target];
   });
@@ -134,8 +134,8 @@ function checkedUrl(place: string, targetUrl: string | undefined): URL | undefin
 /** The error for a deployment that finished and did not pass a check. */
 function unhealthy(
   deployed: AcceptedDeployment,
-  checks: readonly CheckResult[],
-  {url, attempts, reason = 'it did not pass'}: CheckResult,
+  checks: readonly CheckedAddress[],
+  {url, attempts, reason = 'it did not pass'}: CheckedAddress,
 ): Error {
   const {open, release, bundleId} = deployed;
   const {targetSlug, watch} = release;
@@ -154,8 +154,8 @@ function unhealthy(
 /** The error for a finished deployment whose check was refused access. */
 function uncheckable(
   deployed: AcceptedDeployment,
-  checks: readonly CheckResult[],
-  {url, status, reason = ''}: CheckResult,
+  checks: readonly CheckedAddress[],
+  {url, status, reason = ''}: CheckedAddress,
   {headers = {}, user}: CheckOptions,
 ): Error {
   const {release, bundleId} = deployed;
@@ -176,7 +176,7 @@ function uncheckable(
 
 function detailsOf(
   {open, release: {targetSlug}, bundleId, deployment, url}: AcceptedDeployment,
-  checks: readonly CheckResult[],
+  checks: readonly CheckedAddress[],
 ) {
   const check: CheckOutcome = {passed: false, checks};
   return {

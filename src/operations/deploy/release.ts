@@ -15,7 +15,7 @@ import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CheckOutcome, DeploymentOptions, GuardOptions, ReleaseOptions} from '../options.js';
 import type {PushRuntimeBundleBackendOptions} from '../push/options.js';
-import {invalidatedPatterns} from '../target/invalidate.js';
+import {invalidatedPatterns} from '../targets/invalidate.js';
 
 /** What guards compare: the work tree, and what is built in it or from it. */
 type SourceOptions = Pick<

@@ -3,9 +3,9 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
 import type {FailedCheck} from '../host.js';
-import {isNameless, isUnclear, liveDeployment, readBundles, readHistory, resolveBundleId} from '../list.js';
+import {isNameless, isUnclear, liveDeployment, readBundles, readHistory, resolveBundleId} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
-import {verifyTarget} from '../targets.js';
+import {verifyTarget} from '../targets/find-targets.js';
 import {failedChecks, hasFailedCheck} from './check-deployment.js';
 
 export interface RollbackPlan {

@@ -5,10 +5,10 @@ import {asClause, asSentence, oneLine} from '../../text/sentence.js';
 import {advises} from '../../errors/suggestion.js';
 import {allowChange, mayBeDone} from '../call-backend.js';
 import {failedChecks, hasFailedCheck} from './check-deployment.js';
-import {isUnclear, liveDeployment, readHistory} from '../list.js';
+import {isUnclear, liveDeployment, readHistory} from '../list-bundles.js';
 import type {Release, RollbackWatch} from './release.js';
 import {requestDeploy} from './start-deployment.js';
-import {waitForDeployment} from './wait-for-deployment.js';
+import {pollDeployment} from './wait-for-deployment.js';
 
 /** How a failed deployment was rolled back, or why not: `details.rollback` of the error. */
 interface RollbackOutcome {
@@ -101,7 +101,7 @@ async function deployAgain(planned: Rollback, bundleId: BundleId): Promise<Rollb
     const again = {...release, guard: undefined, waitForSlot: false, watch: undefined};
     const {deployment} = await requestDeploy(open.with({beforeAttempt}), again, {bundleId});
     rollback = {...rollback, deployment};
-    const state = await waitForDeployment(open, deployment);
+    const state = await pollDeployment(open, deployment);
     writes?.learn({status: state.status});
     return rollback;
   } catch (error) {

@@ -1,5 +1,5 @@
 import {shownUrl} from '../../backends/answers.js';
-import type {NotedAhead} from '../../backends/built-in.js';
+import type {NotedAhead} from '../../backends/host-backend.js';
 import type {BundleId, DeployResult, DeploymentItem} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
 import {deployFallbackReason} from '../../backends/select.js';
@@ -8,13 +8,13 @@ import {asSentence, oneLine} from '../../text/sentence.js';
 import {allowChange, invoke, quickLook} from '../call-backend.js';
 import {withFallback, withOtherBackend, type ChosenBackend} from '../choose-backend.js';
 import {checkNotOlder} from '../guard/guards.js';
-import {explainMissingBundle, isUnclear, liveDeployment, readHistory, resolveBundleId} from '../list.js';
+import {explainMissingBundle, isUnclear, liveDeployment, readHistory, resolveBundleId} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
-import {findAwaited} from '../targets.js';
+import {findAwaited} from '../targets/find-targets.js';
 import {requireTargetUrl} from './check-deployment.js';
 import {startPoll, type Poll} from './poll.js';
 import type {AcceptedDeployment, Release} from './release.js';
-import {deploymentFailed, waitForDeployment} from './wait-for-deployment.js';
+import {deploymentFailed, pollDeployment} from './wait-for-deployment.js';
 
 /** The bundle of a deployment. */
 export interface DeployedBundle {
@@ -73,7 +73,7 @@ export function acceptDeployment(
 /** Waits for an accepted deployment to end. */
 export async function waitForAccepted<Accepted extends AcceptedDeployment>(deployed: Accepted): Promise<Accepted> {
   const {open, bundleId, deployment} = deployed;
-  const state = await waitForDeployment(open, deployment).catch((error: unknown) => {
+  const state = await pollDeployment(open, deployment).catch((error: unknown) => {
     throw isRuntimeCliError(error) && !isOwnReason(error, open) ? amendError(error, {details: {bundleId}}) : error;
   });
   const {status} = state;

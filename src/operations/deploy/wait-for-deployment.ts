@@ -11,7 +11,7 @@ import {
 import {invoke} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
-import {findAwaited} from '../targets.js';
+import {findAwaited} from '../targets/find-targets.js';
 import {startPoll} from './poll.js';
 import {lastLines} from './read-logs.js';
 import {asSentence} from '../../text/sentence.js';
@@ -20,7 +20,7 @@ import type {CommandToRun} from '../../errors/suggestion.js';
 /** Consecutive failed polls before the state counts as unknown. */
 export const maxLostPolls = 5;
 
-export async function waitForDeployment(open: OpenBackend, deployment: DeploymentRef): Promise<DeploymentState> {
+export async function pollDeployment(open: OpenBackend, deployment: DeploymentRef): Promise<DeploymentState> {
   const {signal, host} = open;
   const poll = startPoll(open);
   const polled = open.with({signal: poll.signal});

@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import {compilePatterns} from '../../bundle/index.js';
 import {ciRunOf} from '../../bundle/provenance/ci.js';
 import {branchOf} from '../../bundle/provenance/provenance.js';
-import {changedFiles, originOf, type WorkTree} from '../../bundle/provenance/git.js';
+import {changedFiles, remoteOrigin, type WorkTree} from '../../bundle/provenance/git.js';
 import type {RecordedCommit} from '../../bundle/provenance/provenance.js';
 import type {Host} from '../host.js';
 import type {GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
@@ -24,7 +24,7 @@ export interface GuardedDeployment {
 }
 
 /** How each guard is checked. */
-export const checks: Readonly<Record<GuardName, (checking: Checking) => Outcome | Promise<Outcome>>> = {
+export const guardChecks: Readonly<Record<GuardName, (checking: Checking) => Outcome | Promise<Outcome>>> = {
   cleanTree: checkCleanTree,
   branch: checkBranch,
   origin: checkOrigin,
@@ -95,7 +95,7 @@ function checkBranch({deployment: {source}, guard: {branch: patterns = []}, dire
 
 async function checkOrigin({guard: {origin = ''}, directory, tree, host}: Checking): Promise<Outcome> {
   if (tree === undefined) return noRepository(directory);
-  const remote = await originOf(directory, host.env);
+  const remote = await remoteOrigin(directory, host.env);
   if (remote !== undefined && remoteKey(remote) === remoteKey(origin)) return undefined;
   const found =
     remote === undefined ? 'has no remote named origin' : `is a clone of ${shownRemote(remote) ?? 'a local folder'}`;

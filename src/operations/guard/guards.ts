@@ -9,7 +9,7 @@ import type {Release} from '../deploy/release.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, DryRunOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host} from '../host.js';
-import {checks, type GuardedDeployment, type GuardedSource, type GuardName} from './checks.js';
+import {guardChecks, type GuardedDeployment, type GuardedSource, type GuardName} from './checks.js';
 import {recordOfBundle, runningBundles, type Problem} from './running-commit.js';
 import {refuseUnsafe} from './safety.js';
 
@@ -72,7 +72,7 @@ async function checkAll(deployment: GuardedDeployment, options: GuardedOptions, 
   const tree = needsTree ? await readWorkTree(directory, host.env) : undefined;
   const failures: GuardFailure[] = [];
   for (const name of active) {
-    const problem = await checks[name]({deployment, guard, confirmTarget, directory, tree, host});
+    const problem = await guardChecks[name]({deployment, guard, confirmTarget, directory, tree, host});
     if (problem) failures.push({guard: name, ...problem});
   }
   if (failures.length > 0) throw guardRefusal(deployment.confirmation, failures);

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {compareCommits, isShallow, resolveCommit} from '../../bundle/provenance/git.js';
 import {recordedCommit, type RecordedCommit} from '../../bundle/provenance/provenance.js';
-import type {Environment} from '../../http/types.js';
-import {findBundle, readHistory, recentDeployments} from '../list.js';
+import type {Environment} from '../../text/platform.js';
+import {findBundle, readHistory, recentDeployments} from '../list-bundles.js';
 import {requireCapability} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 

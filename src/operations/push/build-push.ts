@@ -1,5 +1,5 @@
-import type {HostBackend} from '../../backends/built-in.js';
-import {preloadBackendContext} from '../../backends/context.js';
+import type {HostBackend} from '../../backends/host-backend.js';
+import {preloadBackendContext} from '../../backends/backend-context.js';
 import {contentDigest, streamBundle, writeBundle, type BundleStream} from '../../bundle/index.js';
 import type {Bundle, BundleContent, PackResult} from '../../bundle/types.js';
 import {count} from '../../text/sentence.js';

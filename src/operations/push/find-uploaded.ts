@@ -1,7 +1,7 @@
 import type {BundleItem} from '../../backends/contract.js';
 import {amendError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {pause} from '../deploy/poll.js';
-import {readBundles} from '../list.js';
+import {readBundles} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
 import {createdTime} from '../pages.js';
 

@@ -1,4 +1,4 @@
-import type {NotedAhead} from '../../backends/built-in.js';
+import type {NotedAhead} from '../../backends/host-backend.js';
 import {callInContext} from '../../backends/call.js';
 import {backendMembers} from '../../backends/members.js';
 import {failsEveryRequest} from '../../backends/answers.js';
@@ -8,7 +8,7 @@ import {isRuntimeCliError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
 import type {Release} from '../deploy/release.js';
 import {targetBusy} from '../deploy/start-deployment.js';
-import {readHistory} from '../list.js';
+import {readHistory} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
 import {planPush, type PushPlan, type PushRoute} from './plan-push.js';
 

@@ -1,4 +1,4 @@
-import type {BundleMatches} from '../../backends/built-in.js';
+import type {BundleMatches} from '../../backends/host-backend.js';
 import type {BundleId} from '../../backends/contract.js';
 import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleProvenance, PackResult} from '../../bundle/types.js';

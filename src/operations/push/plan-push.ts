@@ -1,5 +1,5 @@
 import {resolve} from 'node:path';
-import type {HostBackend, NotedAhead} from '../../backends/built-in.js';
+import type {HostBackend, NotedAhead} from '../../backends/host-backend.js';
 import {backendTitle} from '../../backends/names.js';
 import type {BackendSelection} from '../../backends/select.js';
 import {

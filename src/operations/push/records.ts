@@ -1,4 +1,4 @@
-import type {BackendLocation} from '../../backends/built-ins.js';
+import type {BackendLocation} from '../../backends/built-in-backends.js';
 import type {BundleId} from '../../backends/contract.js';
 
 /** Where bundles are pushed to: a project on a backend. Plain JSON without secrets. */

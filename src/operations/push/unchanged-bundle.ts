@@ -3,7 +3,7 @@ import {bundleFingerprint} from '../../bundle/index.js';
 import {previewIn} from '../../bundle/provenance/provenance.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {findBundle} from '../list.js';
+import {findBundle} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
 import {clockSkewMs, createdTime} from '../pages.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';

@@ -1,6 +1,6 @@
 import prettyBytes from 'pretty-bytes';
 import {shownUrl} from '../../backends/answers.js';
-import type {BuiltInContext, BuiltInUploadResult} from '../../backends/built-in.js';
+import type {BuiltInContext, BuiltInUploadResult} from '../../backends/host-backend.js';
 import {callInContext} from '../../backends/call.js';
 import type {BundleId, UploadState} from '../../backends/contract.js';
 import {backendMembers} from '../../backends/members.js';

@@ -8,7 +8,7 @@ import {
   missingTarget,
   rejectV2OnlyFlags,
 } from '../../../src/cli/command/operation-options.js';
-import type {CommandContext} from '../../../src/cli/command/context.js';
+import type {CommandContext} from '../../../src/cli/command/command-context.js';
 import {loadSettings} from '../../../src/cli/settings/load-settings.js';
 import type {Settings} from '../../../src/cli/settings/settings.js';
 import {makeFolder} from '../../folder.js';

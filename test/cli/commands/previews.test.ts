@@ -2,7 +2,7 @@ import {afterEach, beforeEach, expect, test} from 'vitest';
 import {rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {BearerTokenStrategy, deployBundle, prunePreviews} from '../../../src/index.js';
-import {previewName, previewSlugs} from '../../../src/operations/target/previews.js';
+import {previewName, previewSlugs} from '../../../src/operations/targets/previews.js';
 import {git, gitEnvironment, commit} from '../../bundle/provenance/repository.js';
 import {runCli, binary} from '../spawn-cli.js';
 import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';

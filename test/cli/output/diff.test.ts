@@ -1,6 +1,6 @@
 import {PassThrough} from 'node:stream';
 import {expect, test} from 'vitest';
-import {renderDiff} from '../../../src/cli/output/diff.js';
+import {renderDiff} from '../../../src/cli/output/render-diff.js';
 import type {BundleContents} from '../../../src/bundle/contents/bundle-contents.js';
 import {compareContents} from '../../../src/bundle/contents/compare-contents.js';
 import {collectOutput} from '../collect-output.js';

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {fileColumns, renderBundles, renderInspection, renderStatus} from '../../../src/cli/output/lists.js';
+import {fileColumns, renderBundles, renderInspection, renderStatus} from '../../../src/cli/output/render-lists.js';
 import {collectOutput} from '../collect-output.js';
 
 describe('the contents of a bundle', () => {

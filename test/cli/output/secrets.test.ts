@@ -5,7 +5,7 @@ import {inspect} from 'node:util';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {OptionText} from '../../../src/backends/option-text.js';
 import type {BackendRegistration} from '../../../src/backends/registry.js';
-import type {CommandContext} from '../../../src/cli/command/context.js';
+import type {CommandContext} from '../../../src/cli/command/command-context.js';
 import {updateCredentials} from '../../../src/cli/settings/credential-file.js';
 import {readPluginSettings} from '../../../src/cli/settings/plugin-settings.js';
 import {readSecrets} from '../../../src/cli/settings/load-settings.js';

@@ -6,7 +6,7 @@ import {
   resolveConnection,
   settingNames,
   type Connection,
-} from '../../../src/cli/settings/connection.js';
+} from '../../../src/cli/settings/connection-options.js';
 import {OptionText} from '../../../src/backends/option-text.js';
 import {resolveSettings} from '../../../src/cli/settings/settings.js';
 

@@ -5,7 +5,7 @@ import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import type {Interfaces} from '@oclif/core';
 import {beforeEach, describe, expect, test} from 'vitest';
-import {CommandContext} from '../../../src/cli/command/context.js';
+import {CommandContext} from '../../../src/cli/command/command-context.js';
 import {collectOutput} from '../collect-output.js';
 import {updateCredentials} from '../../../src/cli/settings/credential-file.js';
 import {planProject} from '../../../src/cli/setup/plan-project.js';

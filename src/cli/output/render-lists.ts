@@ -1,0 +1,247 @@
+import prettyBytes from 'pretty-bytes';
+import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
+import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
+import {categoryWords} from '../../bundle/index.js';
+import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list-bundles.js';
+import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
+import type {
+  BackendListDocument,
+  BundleHistoryDocument,
+  BundleListDocument,
+  BundleInspectDocument,
+  BundlePruneDocument,
+  ConfigShowDocument,
+  DeploymentEntry,
+  StatusDocument,
+} from './documents.js';
+import type {BackendFailure} from '../../backends/registry.js';
+import {describeSafety, type SafetyMode} from '../../operations/guard/safety.js';
+import {describeCheck, type BackendDescription, type CredentialCheck} from '../setup/check-credentials.js';
+import {definitions} from '../../settings/definitions.js';
+import type {ExplainedSettings} from '../settings/load-settings.js';
+import {sourceName, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
+import type {Output} from './output.js';
+import {count, oneLine} from '../../text/sentence.js';
+import {describeAge, printTable, type Column} from './table.js';
+import {shownUrl} from '../../backends/answers.js';
+import type {ProjectStatus, TargetStatus} from '../../operations/targets/find-targets.js';
+
+export const bundleColumns: readonly Column<BundleItem>[] = [
+  {name: 'bundleId', value: ({bundleId}) => bundleId},
+  {name: 'status', value: ({status}) => status},
+  {name: 'createdAt', value: ({createdAt}) => createdAt, time: true},
+  {name: 'createdBy', value: ({createdBy}) => createdBy},
+  {name: 'inUseBy', value: ({inUseBy}) => inUseBy?.join(', ')},
+  {name: 'message', value: ({message}) => message, flexible: true},
+];
+
+export const historyColumns: readonly Column<ListedDeployment>[] = [
+  {name: 'bundleId', value: ({bundleId}) => bundleId},
+  {name: 'status', value: ({status, live}) => (live ? `${status}, live` : status)},
+  {name: 'createdAt', value: ({createdAt}) => createdAt, time: true},
+  {name: 'createdBy', value: ({createdBy}) => createdBy},
+  {name: 'deploymentId', value: ({deployment}) => deployment.deploymentId, extra: true},
+  {name: 'message', value: ({message}) => message, flexible: true},
+];
+
+export function renderBundles(
+  result: ListBundlesResult,
+  columns: readonly Column<BundleItem>[],
+  output: Output,
+): BundleListDocument {
+  const {bundles, total} = result;
+  // Servers answer alike for both.
+  if (bundles.length === 0 && !total)
+    output.info('The project is empty, or does not exist: check its name if you expected bundles.');
+  printList(bundles, columns, total, output);
+  return result;
+}
+
+/** A deployment as programs get it. Its reference is only useful to its backend; its ID is useful to everyone. */
+function deploymentEntry({deployment, ...item}: DeploymentItem): DeploymentEntry {
+  return {deploymentId: deployment.deploymentId, ...item};
+}
+
+export function renderHistory(
+  result: ListDeploymentsResult,
+  columns: readonly Column<ListedDeployment>[],
+  output: Output,
+): BundleHistoryDocument {
+  const {deployments, total} = result;
+  printList(deployments, columns, total, output);
+  return {
+    ...result,
+    deployments: deployments.map((item) => ({...deploymentEntry(item), live: item.live})),
+  };
+}
+
+export function renderPruned(result: PruneBundlesResult, output: Output): BundlePruneDocument {
+  const {dryRun, found, deleted, kept, projectSlug} = result;
+  if (found.length === 0) output.outcome(`Nothing to prune in ${projectSlug}: ${count(kept, 'bundle')} kept.`);
+  else if (dryRun) {
+    printTable(found, bundleColumns, output);
+    output.outcome(`Would delete ${count(found.length, 'bundle')} of ${projectSlug} and keep ${String(kept)}.`);
+  } else {
+    const spared = found.length - deleted.length;
+    output.outcome(`Deleted ${count(deleted.length, 'bundle')} of ${projectSlug} and kept ${String(kept + spared)}.`);
+  }
+  return result;
+}
+
+function printList<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  total: number | undefined,
+  output: Output,
+): void {
+  output.withRemark(restOf(rows.length, total), () => {
+    if (rows.length > 0) printTable(rows, columns, output);
+  });
+}
+
+/** What is said of the rest of a list. Undefined if there is none. */
+function restOf(shown: number, total = 0): string | undefined {
+  if (shown >= total) return undefined;
+  return shown === 0
+    ? `--offset is past the end: there are ${String(total)}.`
+    : `Showing ${String(shown)} of ${String(total)}. Pass --offset to skip the newest, or --all to show all.`;
+}
+
+type ShownFile = Pick<ArchiveInspection['files'][number], 'path' | 'size' | 'category' | 'linkTarget'>;
+
+export const fileColumns: readonly Column<ShownFile>[] = [
+  {name: 'category', value: ({category}) => category && categoryWords[category]},
+  {name: 'size', value: ({size}) => prettyBytes(size)},
+  {
+    name: 'path',
+    value: ({path, linkTarget}) => (linkTarget === undefined ? path : `${path} -> ${linkTarget}`),
+    flexible: true,
+  },
+];
+
+export function renderInspection(
+  inspection: ArchiveInspection,
+  columns: typeof fileColumns,
+  output: Output,
+): BundleInspectDocument {
+  const {format, size, sha256, rootDir, configPath, config, matches, files, problems} = inspection;
+  const facts = {format, size: prettyBytes(size), sha256, root: rootDir, config: configPath};
+  const unknown =
+    config === undefined
+      ? 'A v1 archive does not say which of its files are server-only or shared. One pushed with --v2 does.'
+      : undefined;
+  output.withRemark(unknown, () => {
+    for (const [name, value] of Object.entries(facts)) {
+      if (value !== undefined) output.result(`${name.padEnd(9)}${value}`);
+    }
+    const lines = config === undefined ? [] : JSON.stringify(config, undefined, 2).split('\n');
+    for (const line of lines) output.result(`  ${line}`);
+    for (const setting of ['ssrOnly', 'ssrShared'] as const) {
+      for (const {pattern, files: matched} of matches[setting]) {
+        output.result(`${setting.padEnd(9)}  ${pattern}  (${count(matched, 'file')})`);
+      }
+    }
+    output.result('');
+    printTable(files, columns, output);
+    for (const problem of problems) output.outcome(`Problem: ${problem}`);
+  });
+  return inspection;
+}
+
+export function renderStatus(status: ProjectStatus, output: Output): StatusDocument {
+  const {targets} = status;
+  // Users read terminals; programs that read pipes need exact times.
+  const when = (time: string) => (output.width === Number.POSITIVE_INFINITY ? time : describeAge(time));
+  for (const [index, target] of targets.entries()) {
+    if (index > 0) output.result('');
+    output.result(target.targetSlug);
+    for (const line of targetLines(target, when)) output.outcome(`  ${line}`, '    ');
+  }
+  return {
+    ...status,
+    targets: targets.map(({live, underway, failed, ...target}) => ({
+      ...target,
+      live: live && deploymentEntry(live),
+      underway: underway && deploymentEntry(underway),
+      failed: failed && deploymentEntry(failed),
+    })),
+  };
+}
+
+function targetLines(
+  {state, url, live, underway, failed}: TargetStatus,
+  when: (time: string) => string,
+): readonly string[] {
+  const lines = [live === undefined ? 'Nothing is live.' : `Live: ${describe(live, when)}`];
+  if (state !== undefined && state !== 'ready') lines.unshift(`State: ${state}`);
+  if (live !== undefined && url !== undefined) lines.push(`URL: ${url}`);
+  if (underway) lines.push(`Deploying: ${describe(underway, when)} (${underway.status.replace('_', ' ')})`);
+  if (failed === undefined) return lines;
+  const log = shownUrl(failed.logUrl);
+  lines.push(`Failed: ${describe(failed, when)}`);
+  if (failed.description !== undefined) lines.push(`  ${oneLine(failed.description)}`);
+  if (log !== undefined) lines.push(`  Log: ${log}`);
+  return lines;
+}
+
+/** `bundle 3 "main: 1a2b3c", 2 hours ago, by jane` */
+function describe({bundleId, message, createdAt, createdBy}: DeploymentItem, when: (time: string) => string): string {
+  const bundle = bundleId === undefined ? 'an unknown bundle' : `bundle ${String(bundleId)}`;
+  const titled = message === undefined ? bundle : `${bundle} "${oneLine(message)}"`;
+  return [titled, createdAt && when(createdAt), createdBy && `by ${createdBy}`].filter(Boolean).join(', ');
+}
+
+/** The columns of `config:show`, which names the configuration file as seen from `cwd`. */
+export function settingColumns(cwd: string): readonly Column<ExplainedSetting>[] {
+  const showOverridden = ({value, source, problem}: OverriddenValue) =>
+    `${problem === undefined ? showValue(value) : 'invalid'} (${sourceName(source, cwd)})`;
+  return [
+    {name: 'name', value: ({name}) => definitions[name].config ?? name},
+    {name: 'value', value: ({value}) => showValue(value), flexible: true},
+    {
+      name: 'source',
+      value: ({source, overrode}) => [sourceName(source, cwd), ...overrode.map(showOverridden)].join('; overrode '),
+      flexible: true,
+    },
+    {name: 'flag', value: ({name}) => definitions[name].flag && `--${definitions[name].flag.name}`, extra: true},
+  ];
+}
+
+export function renderSettings(
+  {configFile, settings}: ExplainedSettings,
+  safety: readonly SafetyMode[],
+  columns: readonly Column<ExplainedSetting>[],
+  output: Output,
+): ConfigShowDocument {
+  output.info(configFile === undefined ? 'No configuration file found.' : `Configuration file: ${configFile}`);
+  for (const mode of safety) output.info(describeSafety(mode));
+  printTable(settings, columns, output);
+  return {
+    configFile: configFile ?? null,
+    ...(safety.length > 0 && {safety}),
+    settings,
+  };
+}
+
+function showValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** `configured`; `accepted, user ann`; `refused, client ci: The secret has expired.` */
+function describeConfigured(check: CredentialCheck = {status: 'unknown'}): string {
+  return [describeCheck(check) || 'configured', check.reason].filter(Boolean).join(': ');
+}
+
+export function renderBackends(
+  backends: readonly BackendDescription[],
+  failures: readonly BackendFailure[],
+  output: Output,
+): BackendListDocument {
+  for (const {name, plugin, version = '', summary, formats, capabilities, configured, missing, check} of backends) {
+    const state = configured ? describeConfigured(check) : `missing: ${missing.join(', ')}`;
+    output.outcome(`${name} (${plugin} ${version}): ${summary}`);
+    for (const line of [`formats: ${formats.join(', ')}`, `capabilities: ${capabilities.join(', ') || 'none'}`, state])
+      output.outcome(`  ${line}`, '    ');
+  }
+  return {backends, failures};
+}

@@ -1,0 +1,144 @@
+import {isBuiltIn, projectTitle} from '../../backends/names.js';
+import type {BundleId, TargetItem, VariableItem} from '../../backends/contract.js';
+import {shownUrl} from '../../backends/answers.js';
+import type {TargetResult} from '../../operations/options.js';
+import type {DeletedTarget, DoomedTarget} from '../../operations/targets/delete-target.js';
+import type {ListVariablesResult, SetVariablesResult} from '../../operations/targets/variables.js';
+import type {DeletedPreview, PreviewItem} from '../../operations/targets/previews.js';
+import type {PrunePreviewsResult} from '../../pipelines/previews.js';
+import {count, oneLine} from '../../text/sentence.js';
+import {placeFlags} from '../../text/suggest.js';
+import type {EnvDiffDocument, TargetCreateDocument} from './documents.js';
+import type {Output} from './output.js';
+import {printTable, type Column} from './table.js';
+
+const target: Column<TargetItem> = {name: 'targetSlug', value: ({targetSlug}) => targetSlug};
+const state: Column<TargetItem> = {name: 'state', value: ({state}) => state};
+const url: Column<TargetItem> = {name: 'url', value: ({url}) => shownUrl(url), flexible: true};
+
+export const targetColumns: readonly Column<TargetItem>[] = [
+  target,
+  state,
+  {name: 'production', value: ({production}) => (production === undefined ? undefined : production ? 'yes' : 'no')},
+  {name: 'createdAt', value: ({createdAt}) => createdAt, time: true},
+  {name: 'name', value: ({name}) => name, flexible: true, extra: true},
+  url,
+];
+
+export const previewColumns: readonly Column<PreviewItem>[] = [
+  {name: 'branch', value: ({branch}) => branch},
+  target,
+  state,
+  {name: 'updatedAt', value: ({updatedAt}) => updatedAt, time: true},
+  url,
+];
+
+export const variableColumns: readonly Column<VariableItem>[] = [
+  {name: 'name', value: ({name}) => name},
+  {name: 'status', value: ({status}) => status},
+  {name: 'updatedAt', value: ({updatedAt}) => updatedAt, time: true},
+  {name: 'updatedBy', value: ({updatedBy}) => updatedBy},
+];
+
+export function renderCreated(result: TargetCreateDocument, output: Output): TargetCreateDocument {
+  const {targetSlug, projectSlug, backend, state, dryRun} = result;
+  const what = describeTarget(result);
+  if (dryRun) output.outcome(`Dry run: ${what} would be created.`);
+  else {
+    const isReady = state === 'ready';
+    output.outcome(`Created ${what}${isReady || state === undefined ? '' : `: ${state}`}.`);
+    const flags = placeFlags({projectSlug, targetSlug: isReady ? targetSlug : undefined, backend});
+    if (isReady) output.hint(['Deploy to it: ', {run: ['bundle:push', ...flags]}]);
+    else output.hint(['Check on it: ', {run: ['target:list', ...flags]}]);
+  }
+  const url = shownUrl(result.url);
+  if (url !== undefined) output.result(url, {style: 'bold'});
+  return result;
+}
+
+type Shown = Omit<TargetResult, 'backend'> & Pick<DoomedTarget, 'running'> & {readonly backend: string};
+
+/** `target qa of shop on Runtime (API key), which runs bundle 3 "fix"` */
+export function describeTarget({targetSlug, projectSlug, backend, running}: Shown, verb = 'runs'): string {
+  const {bundleId, message} = running ?? {};
+  const title = message === undefined ? '' : ` "${oneLine(message)}"`;
+  const runs = bundleId === undefined ? '' : `, which ${verb} bundle ${String(bundleId)}${title}`;
+  return `target ${targetSlug} of ${projectTitle(projectSlug, backend)}${runs}`;
+}
+
+export function renderDeleted(result: DeletedTarget, output: Output): DeletedTarget {
+  if (result.dryRun) output.outcome(`Dry run: this would be deleted: ${describeTarget(result)}.`);
+  else output.outcome(`Deleted ${describeTarget(result, 'ran')}.`);
+  return result;
+}
+
+/** Shows which variables were changed, and that the target is published again. */
+export function renderChangedVariables(
+  result: SetVariablesResult,
+  {waited}: {readonly waited: boolean},
+  output: Output,
+): SetVariablesResult {
+  const {set, unset, dryRun, targetSlug, projectSlug, backend} = result;
+  const [verb, names, where] = set.length > 0 ? ['set', set, 'on'] : ['removed', unset, 'from'];
+  const what = `${names.join(', ')} ${where} ${targetSlug} of ${projectTitle(projectSlug, backend)}`;
+  if (dryRun) output.outcome(`Dry run: this would be ${verb}: ${what}.`);
+  else {
+    output.outcome(`${verb === 'set' ? 'Set' : 'Removed'} ${what}.`);
+    if (waited) output.outcome('The target was published again.');
+    // The service of a plugin need not do so.
+    else if (isBuiltIn(backend)) {
+      const flags = placeFlags({projectSlug, backend});
+      output.hint(['The service is publishing the target again. Check on it: ', {run: ['target:list', ...flags]}]);
+    }
+  }
+  return result;
+}
+
+export function renderVariableDiff(
+  names: readonly string[],
+  {variables, ...place}: ListVariablesResult,
+  file: string,
+  output: Output,
+): EnvDiffDocument {
+  const known = variables.map(({name}) => name);
+  const missing = names.filter((name) => !known.includes(name));
+  const extra = known.filter((name) => !names.includes(name));
+  const shared = names.filter((name) => known.includes(name));
+  for (const name of missing) output.result(`+ ${name}`);
+  for (const name of extra) output.result(`- ${name}`);
+  output.outcome(
+    `${place.targetSlug} lacks ${count(missing.length, 'variable')} of ${file} (+) and has ${count(extra.length, 'other')} (-). ` +
+      `${String(shared.length)} ${shared.length === 1 ? 'is' : 'are'} in both, perhaps with other values.`,
+  );
+  return {...place, missing, extra, shared};
+}
+
+/** `bundle 3`, `bundles 3, 4, and 5` */
+export function nameBundles(ids: readonly BundleId[]): string {
+  const names = new Intl.ListFormat('en').format(ids.map(String));
+  return `${ids.length === 1 ? 'bundle' : 'bundles'} ${names}`;
+}
+
+export function renderDeletedPreview(result: DeletedPreview, output: Output): DeletedPreview {
+  const {branch, targetSlug, projectSlug, backend, dryRun, bundles} = result;
+  const place = projectTitle(projectSlug, backend);
+  const what = `${String(targetSlug)}${bundles.length === 0 ? '' : ` and ${nameBundles(bundles)}`} of ${place}`;
+  output.outcome(
+    targetSlug === undefined
+      ? `Nothing to delete: ${place} has no preview of ${oneLine(branch)}.`
+      : dryRun
+        ? `Dry run: ${what} would be deleted.`
+        : `Deleted ${what}.`,
+  );
+  return result;
+}
+
+export function renderPrunedPreviews(result: PrunePreviewsResult, output: Output): PrunePreviewsResult {
+  const {dryRun, found, deleted, projectSlug} = result;
+  if (found.length === 0) output.outcome(`Nothing to prune in ${projectSlug}.`);
+  else if (dryRun) {
+    printTable(found, previewColumns, output);
+    output.outcome(`Dry run: ${count(found.length, 'preview')} of ${projectSlug} would be deleted.`);
+  } else output.outcome(`Deleted ${count(deleted.length, 'preview')} of ${projectSlug}.`);
+  return result;
+}

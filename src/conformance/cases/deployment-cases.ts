@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import type {BundleId, DeploymentRef} from '../../backends/contract.js';
+import {anyCode, expectAnswer, expectError, notTried, outcomeOf} from '../expectations.js';
+import {shown, unknownBundle, withCode} from '../expectations.js';
+import {fromJson, notOffered, type MemberCases, type Subject} from '../subject.js';
+import {expectUnknown, unknownIdLike} from './bundle-cases.js';
+
+export const deploymentCases = {
+  deploy: [
+    {
+      name: 'deploy: returns the reference of the new deployment',
+      proves:
+        'With the reference, which is plain JSON, another process sees the deployment finish, and the history lists it ' +
+        'first. `finished` is reported once it is live. If bundles are listed with `inUseBy`, only this one has the target.',
+      async run(subject) {
+        const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
+        for (const bundleId of [older, newer]) {
+          const {deployment} = await subject.deployed(bundleId);
+          const [newest] = await subject.history();
+          const ids = [newest?.deployment.deploymentId ?? deployment.deploymentId, newest?.bundleId ?? bundleId];
+          const expected = [deployment.deploymentId ?? ids[0], bundleId];
+          expectAnswer('the IDs of the newest deployment in the history', ids, expected);
+          for (const item of (await subject.bundles()).filter(({inUseBy}) => inUseBy)) {
+            const targets = item.bundleId === bundleId ? [subject.targetSlug] : [];
+            expectAnswer(`inUseBy of the bundle ${shown(item.bundleId)}`, item.inUseBy, targets);
+          }
+        }
+      },
+    },
+    {
+      name: 'deploy: a busy target is reported as such',
+      proves: 'A deployment to a target that is busy is refused with `ERR_TARGET_BUSY`, so that the host can wait.',
+      async run(subject) {
+        const {occupyTarget = notOffered('occupyTarget')} = subject.service;
+        const bundleId = await subject.upload();
+        await occupyTarget();
+        const work = subject.call('deploy', {bundleId, targetSlug: subject.targetSlug});
+        await expectError('a deployment to a busy target', work, withCode('ERR_TARGET_BUSY'));
+      },
+    },
+    {
+      name: 'delete: a bundle that a target runs is refused, or is gone',
+      needs: ['deleteBundle'],
+      proves: 'If the deletion is refused, the bundle is still there and live. If not, it cannot be deployed any more.',
+      async run(subject) {
+        const {targetSlug} = subject;
+        const bundle = await subject.makeBundle();
+        const {bundleId} = await subject.deployed(await subject.upload(bundle));
+        const deletion = subject.call('deleteBundle', {bundleId});
+        const {error} = await outcomeOf(deletion);
+        if (error) {
+          await expectError('a deletion of a bundle that a target runs', deletion, anyCode);
+          await subject.assertArrived(bundle, bundleId, 'its deletion was refused');
+          await expectDeployed(subject, bundleId, targetSlug, 'its deletion was refused', true);
+        } else {
+          await subject.assertGone(bundle, bundleId, 'its deletion');
+          const work = subject.call('deploy', {bundleId, targetSlug});
+          await expectError(`a deployment of ${shown(bundleId)}, which is gone,`, work, unknownBundle);
+        }
+      },
+    },
+  ],
+  promote: [
+    {
+      name: 'promote: the bundle of one target runs on the other',
+      proves: 'The bundle runs there, too. One that has been replaced on its target, or does not exist, is refused.',
+      async run(subject) {
+        const {targetSlug, otherTarget} = subject;
+        const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
+        await subject.deployed(older);
+        const promote = (bundleId: BundleId) => subject.call('promote', {bundleId, from: targetSlug, to: otherTarget});
+        await subject.finished(await promote(older));
+        for (const target of [otherTarget, targetSlug]) {
+          await expectDeployed(subject, older, target, `the promotion to "${otherTarget}"`, true);
+        }
+        await subject.deployed(newer);
+        for (const bundleId of [older, unknownIdLike(newer)]) {
+          const what = `a promotion of the bundle ${shown(bundleId)}, which the target does not run,`;
+          await expectError(what, promote(bundleId), anyCode);
+        }
+      },
+    },
+  ],
+  getDeployment: [
+    {
+      name: 'wait: each deployment has its own status',
+      proves: 'One that fails is `failed`, and not `finished` in the history. The one before it stays `finished`.',
+      async run(subject) {
+        const {failDeployments = notOffered('failDeployments')} = subject.service;
+        const {deployment: good} = await subject.deployed();
+        await failDeployments();
+        const {deployment: bad} = await subject.deploy();
+        const advice = 'Report "finished" only when the service says that it is live.';
+        expectAnswer('the status of a deployment that fails', await endOf(subject, bad), 'failed', advice);
+        expectAnswer('the status of the deployment before one that failed', await statusOf(subject, good), 'finished');
+        await subject.nextInstant();
+        const listed = (await subject.history())[0]?.status;
+        assert.ok(listed !== 'finished', 'A deployment that failed is listed as finished. A rollback would use it.');
+      },
+    },
+    {
+      name: 'wait: an unknown deployment is refused with a code',
+      proves: 'A `deploymentId` that does not exist is an error, and so is one with `?`, `#` or `..` around it.',
+      async run(subject) {
+        const {deployment} = await subject.deployed();
+        const {deploymentId: id = notTried('The references of the backend have no deploymentId.')} = deployment;
+        const call = (deploymentId: BundleId) => statusOf(subject, {...deployment, deploymentId});
+        await expectUnknown('the status of the unknown deployment', id, call, anyCode);
+      },
+    },
+  ],
+  readLogs: [
+    {
+      name: 'logs: each deployment has its own, which ends when it is complete',
+      proves:
+        'Read while the deployment runs, it has the lines, without breaks, that it has later, or is refused then.',
+      async run(subject) {
+        const {deployment} = await subject.deploy();
+        const running = await readLog(subject, deployment);
+        await subject.finished({deployment});
+        const lines = await readLog(subject.again(), fromJson(deployment));
+        const broken = lines.filter((line) => /[\r\n]/.test(line));
+        expectAnswer('the lines with a line break in them', broken, []);
+        const advice = 'Leave out its cursor only when there will be no more lines.';
+        expectAnswer('the log that was read while the deployment ran', running, lines, advice);
+        await subject.deployed();
+        const reading = readLog(subject, deployment);
+        const {result, error} = await outcomeOf(reading);
+        if (error) await expectError('the log of an earlier deployment', reading, anyCode);
+        else expectAnswer('the log of an earlier deployment', result, lines);
+      },
+    },
+  ],
+} as const satisfies MemberCases;
+
+async function statusOf(subject: Subject, deployment: DeploymentRef): Promise<string> {
+  return (await subject.call('getDeployment', deployment)).status;
+}
+
+/**
+ * Asserts that everything says the same of the only deployment to a target: history, status, log and `inUseBy`.
+ * @param isLive what the caller was answers. Undefined: nothing, so that either will do.
+ */
+export async function expectDeployed(
+  subject: Subject,
+  bundleId: BundleId,
+  targetSlug: string,
+  after: string,
+  isLive?: boolean,
+): Promise<void> {
+  const {listDeployments, getDeployment, readLogs} = subject.backend;
+  await subject.nextInstant();
+  // A target without deployments may be an unknown one.
+  const rows = async () => (await outcomeOf(subject.history(targetSlug))).result ?? [];
+  if (isLive !== false && listDeployments) {
+    const ends = isLive === true ? [] : (['failed', undefined] as const);
+    const newest = `the newest deployment in the history after ${after}`;
+    await subject.becomes(newest, ['finished', 'unknown', ...ends], async () => (await rows())[0]?.status);
+  }
+  const [newest, ...others] = await rows();
+  expectAnswer(`the other deployments in the history after ${after}`, others, []);
+  const {status, deployment = {}} = newest ?? {};
+  const isFinished = status === 'finished';
+  const {inUseBy} = (await subject.bundles()).find((one) => one.bundleId === bundleId) ?? {};
+  const said = {
+    history: listDeployments && status !== 'unknown' ? isFinished : undefined,
+    status:
+      getDeployment && isFinished ? (await outcomeOf(endOf(subject, deployment))).result === 'finished' : undefined,
+    log: readLogs && isFinished ? (await outcomeOf(readLog(subject, deployment))).error === undefined : undefined,
+    inUseBy: inUseBy?.includes(targetSlug),
+  };
+  const answers = Object.entries(said).filter(([, isSaid]) => isSaid !== undefined);
+  const expected = answers.map(([name]) => [name, isLive ?? answers[0]?.[1]]);
+  const what = `what says that the bundle is live after ${after}`;
+  const advice = 'What makes a deployment live should be its only record, or be written last.';
+  expectAnswer(what, Object.fromEntries(answers), Object.fromEntries(expected), advice);
+}
+
+/** The status of a deployment once it has ended. */
+function endOf(subject: Subject, deployment: DeploymentRef): Promise<string> {
+  return subject.becomes('the deployment', ['finished', 'failed'], () => statusOf(subject, deployment));
+}
+
+/** Reads the log of a deployment until it is complete. */
+async function readLog(subject: Subject, deployment: DeploymentRef): Promise<readonly string[]> {
+  const lines: string[] = [];
+  let cursor: string | undefined;
+  await subject.becomes('the cursor of the log', [undefined], async () => {
+    const part = await subject.call('readLogs', {deployment, cursor});
+    const isRepeated = part.lines.length > 0 && part.cursor !== undefined && part.cursor === cursor;
+    assert.ok(!isRepeated, `Expected a new cursor. The backend returned lines and ${shown(cursor)} again.`);
+    for (const line of part.lines) lines.push(line);
+    return (cursor = part.cursor);
+  });
+  return lines;
+}

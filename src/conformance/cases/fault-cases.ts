@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import type {BundleId} from '../../backends/contract.js';
+import {anyError, expectAbort, expectError, notTried, outcomeOf} from '../expectations.js';
+import {withCode, type ExpectedError} from '../expectations.js';
+import {prepare, type TriedOperation, type Prepared} from '../operations.js';
+import type {Fault} from '../relay.js';
+import {fastRetries, type Case, type Subject} from '../subject.js';
+import {expectDeployed} from './deployment-cases.js';
+
+/** What happens to each request of an operation in turn, and what that may lead to. */
+interface FaultRule {
+  readonly name: string;
+  readonly proves: string;
+  readonly kind: Fault['kind'];
+  /** Whether it happens to the requests after that one, too. Then the operation must fail if it needs them. */
+  readonly lasts?: boolean;
+  /** What the operation may fail with. @default it must not fail */
+  readonly error?: ExpectedError;
+}
+
+const rules: readonly FaultRule[] = [
+  {
+    name: 'an abort ends it within a second',
+    proves:
+      'Held at any of its requests, it ends a second after an abort, leaves no upload, and no half of a deployment.',
+    kind: 'hold',
+  },
+  {
+    name: 'a failure of the service is reported as such',
+    proves:
+      'A 500 to any of its requests surfaces as `ERR_SERVER`, or as another code of a service that fails. A deployment that ' +
+      'failed is live nowhere: not in the history, its status, its log or `inUseBy`. A deletion that failed can be repeated.',
+    kind: 500,
+    lasts: true,
+    // Any other code tells users to do something else about it.
+    error: withCode('ERR_SERVER', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID', 'ERR_REJECTED'),
+  },
+  {
+    name: 'refused credentials are reported as such',
+    proves:
+      'A 401 to any request is `ERR_UNAUTHORIZED`, `ERR_FORBIDDEN` or `ERR_OAUTH`, and leaves nothing of an upload.',
+    kind: 401,
+    lasts: true,
+    error: withCode('ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH'),
+  },
+  {
+    name: 'a persistent rate limit is reported as such',
+    proves: 'A 429 to all of its requests surfaces as `ERR_RATE_LIMITED`, after no more retries than the host allows.',
+    kind: 429,
+    lasts: true,
+    error: withCode('ERR_RATE_LIMITED'),
+  },
+  {
+    name: 'a rate limit is waited for',
+    proves: 'A single 429 to any of its requests makes no difference, and an upload is complete and stored once.',
+    kind: 429,
+  },
+  {
+    name: 'a lost answer is requested again, or leaves the outcome open',
+    proves: 'What only reads asks again. What writes succeeds or is `ERR_OUTCOME_UNKNOWN`: nothing is done twice.',
+    kind: 'lose',
+    error: withCode('ERR_OUTCOME_UNKNOWN'),
+  },
+];
+
+/** How many requests of an operation are tried: the first ones. */
+const mostRequests = 6;
+
+/** The cases of an operation: each of its requests meets each fault. */
+export function faultCases(operation: TriedOperation): readonly Case[] {
+  // Without a fault, it sends as many requests each time.
+  let counting: Promise<number> | undefined;
+  return rules.map((rule) => ({
+    name: `${operation.name}: ${rule.name}`,
+    needs: [operation.needs],
+    proves: rule.proves,
+    async run(trial, open) {
+      const counted = (counting ??= countRequests(trial, operation));
+      // A failure is repeated, as only the secrets of its own services are masked in that of a case.
+      const total = await counted.catch(() => countRequests(trial, operation));
+      // A backend without credentials must say so: one whose requests do not pass the suite looks the same.
+      const mustPass = rule.kind === 401 && ['upload', 'verify'].includes(operation.needs);
+      const advice = 'Send it with context.http, or to the address that through() of openService returns.';
+      if (total === 0 && mustPass) notTried(`No request of ${operation.name} passes the suite. ${advice}`);
+      for (let at = 1; at <= Math.min(total, mostRequests); at += 1) {
+        if (rule.kind === 'hold') await abortAt(await open(), operation, at, total);
+        else await failAt(await open(), operation, at, total, rule);
+        // What no attempt has brought to the service is no success, either.
+        const cut = {...rule, kind: 'cut', error: anyError} as const;
+        if (rule.kind === 500 && operation.needs === 'deploy') await failAt(await open(), operation, at, total, cut);
+        // What fails can be cleaned up if the service refuses nothing more.
+        const once = {...rule, lasts: false, error: anyError};
+        if (rule.kind === 401 && operation.needs === 'upload') await failAt(await open(), operation, at, total, once);
+      }
+    },
+  }));
+}
+
+async function countRequests(subject: Subject, operation: TriedOperation): Promise<number> {
+  const {relay} = subject.parts;
+  const prepared = await prepare(subject, operation);
+  relay.arm();
+  await operation.run(subject, prepared);
+  return relay.requests;
+}
+
+/** Aborts an operation at its request `at`, of the `total` that there are without a fault. */
+async function abortAt(subject: Subject, operation: TriedOperation, at: number, total: number): Promise<void> {
+  // By its last request, a deployment may have been made: what is left is to clean up.
+  if (operation.name === 'deploy' && at === total && total > 1) return;
+  const prepared = await prepare(subject, operation);
+  await expectAbort(`${operation.name} at request ${at}`, async (signal, onHeld) => {
+    subject.parts.relay.arm({kind: 'hold', at, onHeld});
+    await operation.run(subject, prepared, {signal});
+  });
+  subject.parts.relay.arm();
+  const after = `an abort of ${operation.name} at request ${at}`;
+  if (operation.needs === 'upload') await subject.assertKept(0, after);
+  await expectAsTold(subject, operation, prepared, after);
+}
+
+async function failAt(subject: Subject, operation: TriedOperation, at: number, total: number, rule: FaultRule) {
+  const {kind, lasts = false, error: allowed} = rule;
+  const prepared = await prepare(subject, operation);
+  const fault = kind === 'lose' ? 'carried out, its answer lost' : kind === 'cut' ? kind : `answered with ${kind}`;
+  const what = `${operation.name} (request ${at} was ${fault})`;
+  const {relay} = subject.parts;
+  relay.arm({kind, at, lasts});
+  const work = operation.run(subject, prepared);
+  const {result, error} = await outcomeOf(work);
+  const sent = relay.requests;
+  relay.arm();
+
+  // What writes may do without some requests. The last one of a deployment may only clean up after it.
+  const isListed = operation.needs === 'deploy' && subject.backend.listDeployments !== undefined;
+  const mayDoWithout = operation.writes && (at < total || (isListed && total > 1));
+  const mayFail = allowed && (kind !== 'lose' || operation.writes);
+  if (mayFail && (error ?? (lasts && !mayDoWithout))) await expectError(what, work, allowed);
+  else await work;
+
+  await subject.assertNoLeak();
+  if (operation.needs === 'upload') {
+    if (!error) await subject.assertArrived(prepared.bundle, (result as {readonly bundleId: BundleId}).bundleId, what);
+    await subject.assertKept(error && !lasts && kind !== 'lose' ? 0 : 1, what);
+  }
+  const isOpen = error?.code === 'ERR_OUTCOME_UNKNOWN';
+  await expectAsTold(subject, operation, prepared, what, error ? (isOpen ? undefined : false) : true);
+  if (kind === 429 && lasts) {
+    const most = total * (1 + fastRetries.maxRetries);
+    const advice = 'Stop when context.waitToRetry() returns false.';
+    assert.ok(sent <= most, `Expected ${what} to send ${most} requests at most. It sent ${sent}. ${advice}`);
+  }
+}
+
+/** Asserts that lists agree with what came of an operation. `isDone`: whether it was; undefined if that is open. */
+async function expectAsTold(subject: Subject, {needs}: TriedOperation, on: Prepared, what: string, isDone?: boolean) {
+  const {bundle, bundleId} = on;
+  const {targetSlug, otherTarget} = subject;
+  if (needs === 'deploy') await expectDeployed(subject, bundleId, targetSlug, what, isDone);
+  if (needs === 'promote') await expectDeployed(subject, bundleId, otherTarget, what, isDone);
+  if (needs === 'deleteBundle') {
+    if (isDone !== true) await outcomeOf(subject.call(needs, {bundleId}));
+    await subject.assertGone(bundle, bundleId, isDone === true ? what : `a deletion that follows ${what}`);
+  }
+}

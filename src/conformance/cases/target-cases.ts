@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import {setTimeout as delay} from 'node:timers/promises';
+import {anyCode, expectAbort, expectAnswer, expectError} from '../expectations.js';
+import type {MemberCallOptions, MemberCases, Subject} from '../subject.js';
+
+const newSlug = 'conformance-new';
+
+export const targetCases = {
+  createTarget: [
+    {
+      name: 'create-target: a new target becomes ready, and is listed once',
+      proves:
+        'Lists show it with the slug of the answer, and its name. Unless slugs are assigned, a second one is refused.',
+      async run(subject) {
+        const name = 'Conformance suite';
+        const create = () => subject.call('createTarget', {targetSlug: newSlug, name});
+        const {targetSlug} = await create();
+        const isAssigned = subject.backend.targetSlugs === 'assigned';
+        if (!isAssigned) expectAnswer('the slug of the new target', targetSlug, newSlug);
+        if (subject.backend.listTargets) {
+          const listed = async () =>
+            (await subject.list('listTargets', {})).filter((one) => one.targetSlug === targetSlug);
+          await subject.becomes('the state of the new target', ['ready', undefined], async () => {
+            const [item] = await listed();
+            return item === undefined ? 'creating' : item.state;
+          });
+          const names = (await listed()).map((item) => item.name ?? name);
+          expectAnswer('the names in the list of the new target', names, [name]);
+        }
+        if (!isAssigned) await expectError('a second target of the same slug', create(), anyCode);
+      },
+    },
+  ],
+  deleteTarget: [
+    {
+      name: 'delete-target: only the deleted target is gone',
+      needs: ['listTargets', 'deploy'],
+      proves: 'It leaves the list, where it may be `deleting` for a while. The other targets stay.',
+      async run(subject) {
+        const {targetSlug, otherTarget} = subject;
+        for (const slug of [targetSlug, otherTarget]) await subject.deployed(undefined, slug);
+        await subject.call('deleteTarget', {targetSlug});
+        const slugs = async () => (await subject.list('listTargets', {})).map((one) => one.targetSlug);
+        const isListed = async () => (await slugs()).includes(targetSlug);
+        await subject.becomes('the deleted target in the list', [false], isListed);
+        assert.ok(
+          (await slugs()).includes(otherTarget),
+          `Expected the target "${otherTarget}" to stay. It is gone, too.`,
+        );
+      },
+    },
+  ],
+  listVariables: [
+    {
+      name: 'variables: a target without any has none',
+      needs: ['deploy'],
+      proves: 'The list is empty, and that of a target that does not exist is an error.',
+      async run(subject) {
+        await subject.deployed();
+        expectAnswer('the variables of a new target', await namesOf(subject), []);
+        const work = subject.list('listVariables', {targetSlug: 'conformance-none'});
+        await expectError('the list of the variables of an unknown target', work, anyCode);
+      },
+    },
+  ],
+  setVariables: [
+    {
+      name: 'set-variables: what is not named stays, and values are not listed',
+      needs: ['listVariables', 'deploy'],
+      proves: 'Variables are set, replaced and removed by name. No list, log or error has a value.',
+      async run(subject) {
+        const {targetSlug} = subject;
+        await subject.deployed();
+        const value = 'canary-value-of-a-variable';
+        const change = async (set: Readonly<Record<string, string>>, unset: readonly string[]) => {
+          await subject.nextInstant();
+          await subject.call('setVariables', {targetSlug, set, unset});
+        };
+        await change({SECOND: value, FIRST: 'a=b "c"\nd'}, []);
+        await subject.becomes('the first variables', ['FIRST,SECOND'], async () => String(await namesOf(subject)));
+        const listed = JSON.stringify(await subject.list('listVariables', {targetSlug}));
+        await change({THIRD: ''}, ['SECOND', 'NEVER_SET']);
+        await subject.becomes('the variables', ['FIRST,THIRD'], async () => String(await namesOf(subject)));
+        const isShown = [listed, ...subject.parts.texts].some((text) => text.includes(value));
+        assert.ok(!isShown, 'Expected no list, log or error to have a value. One has.');
+      },
+    },
+  ],
+  invalidate: [
+    {
+      name: 'invalidate: paths of a target are accepted',
+      needs: ['deploy'],
+      proves: 'It resolves when the service has accepted the pattern. An unknown target is an error.',
+      async run(subject) {
+        await subject.deployed();
+        for (const pattern of ['/*', '/images/a b.png'])
+          await subject.call('invalidate', {targetSlug: subject.targetSlug, pattern});
+        const work = subject.call('invalidate', {targetSlug: 'conformance-none', pattern: '/*'});
+        await expectError('an invalidation of an unknown target', work, anyCode);
+      },
+    },
+  ],
+  tailLogs: [
+    {
+      name: 'tail-logs: entries arrive until an abort, which ends them within a second',
+      needs: ['deploy'],
+      proves:
+        'With `writeLog` of the service, a line that the app logs arrives whole. Iterating rejects with the reason of the ' +
+        'abort. Refused credentials are an error, before or while it is iterated.',
+      async run(subject) {
+        const {targetSlug} = subject;
+        await subject.deployed();
+        const follow = async (options?: MemberCallOptions) =>
+          (await subject.call('tailLogs', {targetSlug}, options))[Symbol.asyncIterator]();
+        await expectAbort('following the logs', async (signal, abort) => {
+          const entries = await follow({signal});
+          const first = entries.next();
+          const arrived = await arrives(subject, first);
+          if (arrived !== undefined) expectAnswer('the logged line', arrived, logged);
+          abort();
+          await first;
+          // The same line may have been logged several times until it arrived.
+          for (let next = await entries.next(); !next.done;) next = await entries.next();
+        });
+        const {relay} = subject.parts;
+        relay.arm({kind: 401, at: 1, lasts: true});
+        const [{status}] = await Promise.allSettled([follow().then((entries) => entries.next())]);
+        const expected = relay.requests === 0 ? status : 'rejected';
+        expectAnswer('the outcome of following the logs with refused credentials', status, expected);
+      },
+    },
+  ],
+} as const satisfies MemberCases;
+
+const logged = 'a line\twith a tab';
+
+async function namesOf(subject: Subject): Promise<readonly string[]> {
+  const items = await subject.list('listVariables', {targetSlug: subject.targetSlug});
+  return items.map(({name}) => name).toSorted();
+}
+
+/** Lets the app log until the line arrives, if the service can. A connection may not be there at first. */
+async function arrives({service, targetSlug}: Subject, first: Promise<IteratorResult<{readonly message: string}>>) {
+  const message = first.then(({value}) => (value as {readonly message: string} | undefined)?.message);
+  message.catch(() => undefined);
+  for (let tries = 0; tries < 100; tries += 1) {
+    await service.writeLog?.(targetSlug, logged);
+    const found = await Promise.race([message, delay(100, undefined, {ref: false})]);
+    if (found !== undefined || service.writeLog === undefined) return found;
+  }
+  return assert.fail('Expected a line that the app has logged to arrive. It did not within ten seconds.');
+}

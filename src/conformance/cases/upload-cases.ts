@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import type {BundleFormat} from '../../backends/contract.js';
+import {largeBytes, stallHalfWay} from '../make-bundles.js';
+import {anyError, expectAbort, expectAnswer, expectError, notTried, outcomeOf, withCode} from '../expectations.js';
+import {idsOf, type Case} from '../subject.js';
+
+export function uploadCases(format: BundleFormat): readonly Case[] {
+  const what = `upload (${format})`;
+  return [
+    {
+      name: `${what}: every byte arrives, and progress rises to 100 %`,
+      proves: 'Both for a small bundle and for one of 17 MiB. Progress never decreases or exceeds the total.',
+      async run(subject) {
+        for (const contentBytes of [undefined, largeBytes]) {
+          const bundle = await subject.makeBundle({format, contentBytes});
+          let reports: {readonly transferred: number; readonly total?: number | undefined}[] = [];
+          const bundleId = await subject.upload(bundle, {
+            onProgress: (report) => void reports.push(report),
+            onRetry: () => void (reports = []),
+          });
+          await subject.assertArrived(bundle, bundleId);
+          let before = 0;
+          for (const {transferred, total = transferred} of reports) {
+            const isFine = transferred >= before && transferred <= total;
+            assert.ok(isFine, `Expected ${before} to ${total} bytes of progress. The backend reported ${transferred}.`);
+            before = transferred;
+          }
+          const last = reports.at(-1);
+          assert.ok(last, 'No progress was reported. Use context.bodies, or call context.onProgress().');
+          expectAnswer('the last report of progress', last.transferred, last.total ?? last.transferred);
+        }
+      },
+    },
+    {
+      name: `${what}: an abort in the middle ends it and leaves nothing behind`,
+      proves:
+        'Aborted halfway or at the first progress, or without progress within the time limits, it ends and cleans up.',
+      async run(subject) {
+        const bundle = await subject.makeBundle({format});
+        await expectAbort('the upload', (signal, abort) => {
+          // A backend that reads the archive by its path does not stall, but has started once there is progress.
+          const onProgress = ({transferred}: {readonly transferred: number}) => {
+            if (transferred > 0) abort();
+          };
+          return subject.call('upload', stallHalfWay(bundle, abort), {signal, onProgress});
+        });
+        await subject.assertKept(0, 'an aborted upload that was to be cleaned up in context.onAbort()');
+        const timeouts = {idleMs: 500, requestMs: 500};
+        const stalled = subject.call(
+          'upload',
+          stallHalfWay(bundle, () => undefined),
+          {timeouts},
+        );
+        const {error} = await outcomeOf(stalled);
+        const noProgress = withCode('ERR_TIMEOUT', 'ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK');
+        if (error) await expectError('an upload that makes no progress', stalled, noProgress);
+        await subject.assertKept(error ? 0 : 1, 'an upload that made no progress');
+      },
+    },
+    {
+      name: `${what}: two of one archive at a time are both complete`,
+      proves: 'Both succeed, as one bundle or two: every byte is there, and each is listed once.',
+      async run(subject) {
+        const bundle = await subject.makeBundle({format});
+        // The host has the state of an upload for one of them only.
+        const work = [subject.upload(bundle), subject.again().upload(bundle, {state: undefined})];
+        const ids = [...new Set(await Promise.all(work))];
+        const after = 'two uploads of one archive at a time';
+        for (const id of ids) await subject.assertArrived(bundle, id, after);
+        await subject.assertKept(ids.length, after);
+        await subject.nextInstant();
+        const listed = idsOf(await subject.bundles());
+        if (subject.backend.listBundles) expectAnswer(`the list after ${after}`, listed.toSorted(), ids.toSorted());
+      },
+    },
+    {
+      name: `${what}: deploys nothing`,
+      needs: ['listDeployments'],
+      proves: 'An upload deploys nothing, not even with a target.',
+      async run(subject) {
+        await subject.upload(await subject.makeBundle({format}), {targetSlug: subject.targetSlug});
+        await subject.nextInstant();
+        const {result: history = []} = await outcomeOf(subject.history());
+        expectAnswer('the history of the target after an upload', history, []);
+      },
+    },
+  ];
+}
+
+/** The case of backends that resume uploads. `contentBytes`: the size of a bundle that they send in several parts. */
+export function resumeCase(contentBytes: number): Case {
+  return {
+    name: 'resume: only what the service lacks is sent again',
+    proves: 'After an upload broke off, the next one sends less than the whole, unless the service does not know it.',
+    async run(subject, open) {
+      const {relay, saved} = subject.parts;
+      relay.arm();
+      await subject.upload(await subject.makeBundle({contentBytes}));
+      const total = relay.requests;
+      if (total < 3) notTried('Less than three requests of an upload pass the suite.');
+      const bundle = await subject.makeBundle({contentBytes});
+      relay.arm({kind: 'cut', at: Math.ceil((total + 1) / 2), lasts: true});
+      await expectError('an interrupted upload', subject.upload(bundle), anyError);
+      const {state} = saved;
+      assert.ok(state !== undefined, 'An upload was interrupted, and nothing is saved with "context.state".');
+
+      relay.arm();
+      const next = subject.again();
+      await next.assertArrived(bundle, await next.upload(bundle));
+      const whole = `Expected the second upload to send less than the whole, ${bundle.size} bytes.`;
+      assert.ok(relay.bytes < bundle.size, `${whole} It sent ${relay.bytes}.`);
+      await next.assertKept(2, 'a resumed upload');
+
+      const other = await open();
+      other.parts.saved.state = state;
+      await other.assertArrived(bundle, await other.upload(bundle), 'an upload that another service has begun');
+      await other.assertKept(1, 'an upload that started over');
+    },
+  };
+}

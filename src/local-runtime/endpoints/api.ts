@@ -1,0 +1,143 @@
+import {STATUS_CODES} from 'node:http';
+import {api, type apiSchemas} from '../../wire/api.js';
+import type {Range} from '../../wire/parameters.js';
+import {HttpFailure, json} from '../answer.js';
+import {admitApi} from '../access.js';
+import {bundleOf, param, projectOf, siteOf, type Call, type Protocol} from '../runtime-context.js';
+import {siteUrl} from '../sites/site-address.js';
+import {deploymentState, type DeploymentProgress} from '../store/deployment-records.js';
+import type {BundleRecord, DeploymentRecord} from '../store/store.js';
+import type {ListedTarget, TargetPhase} from '../store/target-records.js';
+import {receiveV2} from '../upload/receive-bundle.js';
+import {maskedValue} from './parameters.js';
+import {routesOf, type AnswerOf, type Handlers} from './serve.js';
+
+const descriptions: Readonly<Record<DeploymentProgress['status'], string>> = {
+  queued: 'The deployment is queued.',
+  in_progress: 'Copying the files of the bundle.',
+  finished: 'The bundle is deployed.',
+  failed: 'The deployment failed because of an injected fault.',
+};
+
+const handlers: Handlers<typeof api.operations> = {
+  async uploadBundle(call) {
+    const {bundle, warnings, matches} = await receiveV2(call);
+    return {bundleId: bundle.id, warnings, matches};
+  },
+  listBundles: (call, range) =>
+    page(range, call.context.store.bundles(projectOf(call)), (bundle) => bundleRow(bundle, call)),
+  async deploy(call, {bundleId}) {
+    const site = siteOf(call);
+    const bundle = bundleOf(call, bundleId);
+    call.context.targets.verifyReady(site);
+    return deploymentRow(await call.context.deployments.deploy(site, {bundle, createdBy: call.user}), call);
+  },
+  listDeployments: (call, range) =>
+    page(range, call.context.store.deployments(siteOf(call)), (deployment) => deploymentRow(deployment, call)),
+  getDeployment(call) {
+    const id = param(call, 'deploymentId');
+    const deployment = call.context.store.deployments(siteOf(call)).find(({deploymentId}) => deploymentId === id);
+    if (!deployment) throw new HttpFailure(404, `Deployment "${id}" does not exist.`);
+    return deploymentRow(deployment, call);
+  },
+  listEnvironments(call, range) {
+    return page(range, call.context.targets.list(projectOf(call)), (target) => environmentRow(target, call));
+  },
+  createEnvironment: (call, {displayName: name}) => createEnvironment(call, {name}),
+  cloneEnvironment: (call, {displayName: name, sourceEnvironmentId: copyFrom}) =>
+    createEnvironment(call, {name, copyFrom}),
+  getEnvironment: (call) => environmentRow(call.context.targets.find(siteOf(call)), call),
+  deleteEnvironment: (call) => call.context.targets.remove(siteOf(call), call.user),
+  listVariables(call) {
+    const rows = call.context.targets.variables(siteOf(call)).map(({name, isPublished, updatedAt, updatedBy}) => {
+      const publishingStatus = isPublished ? 'published' : 'publishing';
+      return [
+        name,
+        {value: maskedValue, publishingStatus, lastModified: updatedAt, lastModifiedBy: updatedBy},
+      ] as const;
+    });
+    return Object.fromEntries(rows);
+  },
+  setVariables: (call, changes) => call.context.targets.change(siteOf(call), changes, call.user),
+  invalidate: (call, {pattern}) => call.context.targets.invalidate(siteOf(call), pattern, call.user),
+};
+
+export const apiProtocol: Protocol = {
+  // Unknown paths below it are refused as problem details, too.
+  prefix: '/storefront/',
+  admit: admitApi,
+  failure: ({status, message, headers}) =>
+    json(
+      status,
+      {title: STATUS_CODES[status] ?? 'Error', type: 'about:blank', detail: message},
+      {'content-type': 'application/problem+json', ...headers},
+    ),
+  routes: routesOf(api.operations, handlers),
+};
+
+function page<Item, Row>(range: Range, items: readonly Item[], row: (item: Item) => Row) {
+  return {...range, total: items.length, data: items.slice(range.offset, range.offset + range.limit).map(row)};
+}
+
+function bundleRow(bundle: BundleRecord, {context}: Call): AnswerOf<typeof apiSchemas.ApiBundle> {
+  return {
+    bundleId: bundle.id,
+    description: bundle.message,
+    status: 'ok',
+    lifecycleStatus: 'active',
+    createdBy: bundle.createdBy,
+    creationDate: bundle.createdAt,
+    lastModified: bundle.createdAt,
+    // The other type, `legacy`, is for bundles without server code, which nobody pushes anymore.
+    type: 'ssr',
+    ssrParameters: bundle.ssrParameters,
+    inUseBy: context.deployments.targetsServing(bundle),
+  };
+}
+
+function deploymentRow(deployment: DeploymentRecord, call: Call): AnswerOf<typeof apiSchemas.ApiDeployment> {
+  const {status, percentage, updatedAt, duration} = deploymentState(deployment, call.context.now());
+  return {
+    deploymentId: deployment.deploymentId,
+    status,
+    statusMessage: descriptions[status],
+    progress: percentage === undefined ? null : {description: descriptions[status], percentage},
+    duration: duration ?? null,
+    bundle: {bundleId: deployment.bundleId, description: deployment.message},
+    createdBy: deployment.createdBy,
+    creationDate: deployment.createdAt,
+    lastModified: updatedAt,
+    url: siteUrl(call, deployment),
+  };
+}
+
+async function createEnvironment(call: Call, target: {readonly name: string; readonly copyFrom?: string}) {
+  const {targets} = call.context;
+  const site = {projectSlug: projectOf(call), targetSlug: targets.makeSlug(target.name)};
+  await targets.create(site, {...target, user: call.user});
+  return environmentRow(targets.find(site), call);
+}
+
+const environmentWords = {
+  creating: 'building',
+  'create-failed': 'build_failed',
+  ready: 'ready',
+  publishing: 'ready',
+  'publish-failed': 'ready',
+  deleting: 'deleting',
+} as const satisfies Readonly<Record<TargetPhase, string>>;
+
+function environmentRow({status, ...site}: ListedTarget, call: Call): AnswerOf<typeof apiSchemas.ApiEnvironment> {
+  const {store, targets} = call.context;
+  const record = targets.record(site);
+  const deployments = store.deployments(site);
+  const createdAt = record?.createdAt ?? deployments.at(-1)?.createdAt;
+  return {
+    environmentId: site.targetSlug,
+    displayName: record?.name ?? site.targetSlug,
+    status: environmentWords[status],
+    mrtOrigin: siteUrl(call, site),
+    creationDate: createdAt,
+    lastModified: deployments[0]?.createdAt ?? createdAt,
+  };
+}

@@ -1,0 +1,202 @@
+import {legacy, type legacySchemas} from '../../wire/legacy.js';
+import type {Range} from '../../wire/parameters.js';
+import {failureAnswer, HttpFailure} from '../answer.js';
+import {admitLegacy, issueLogToken} from '../access.js';
+import {bundleOf, projectOf, siteOf, type Call, type Protocol} from '../runtime-context.js';
+import {siteUrl, type SiteName} from '../sites/site-address.js';
+import {deploymentState} from '../store/deployment-records.js';
+import type {BundleRecord, DeploymentRecord} from '../store/store.js';
+import type {ListedTarget, Targets, TargetPhase} from '../store/target-records.js';
+import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
+import {presignedUrl} from './archive.js';
+import {maskedValue} from './parameters.js';
+import {routesOf, type AnswerOf, type Handlers} from './serve.js';
+
+const handlers: Handlers<typeof legacy.operations> = {
+  listProjects: (call, range) => page(call, range, call.context.store.projects(), (slug) => projectRow(slug, call)),
+  pushV1: async (call) => pushedV1(await receiveV1(call), `${call.origin}/`),
+  pushAndDeployV1(call) {
+    const site = siteOf(call);
+    call.context.targets.verifyReady(site);
+    return call.context.deployments.exclusively(site, async (start) => {
+      const upload = await receiveV1(call);
+      await start({bundle: upload.bundle, createdBy: call.user, route: 'upload'});
+      return pushedV1(upload, siteUrl(call, site));
+    });
+  },
+  async pushV2(call) {
+    const {bundle, warnings, matches} = await receiveV2(call);
+    return {id: bundle.id, warnings, matches};
+  },
+  listBundles: (call, range) =>
+    page(call, range, call.context.store.bundles(projectOf(call)), (bundle) => bundleRow(bundle, call)),
+  deleteBundles: (call, {bundle_ids: ids}) => removeSeveral(call, ids),
+  deleteBundle: (call) => deleteBundle(call, bundleOf(call)),
+  downloadBundle: (call) => ({download_url: presignedUrl(bundleOf(call), call)}),
+  listTargets(call, range) {
+    return page(call, range, call.context.targets.list(projectOf(call)), (target) => targetRow(target, call));
+  },
+  getTarget: (call) => targetRow(call.context.targets.find(siteOf(call)), call),
+  async deploy(call, {bundle_id: requested}) {
+    const {deployments, targets} = call.context;
+    const site = siteOf(call);
+    const id = requested === 'current' ? deployments.current(site)?.bundleId : requested;
+    if (id === undefined) throw new HttpFailure(400, `Nothing is deployed to "${site.targetSlug}".`);
+    targets.verifyReady(site);
+    await deployments.deploy(site, {bundle: bundleOf(call, id), createdBy: call.user});
+    return {warnings: []};
+  },
+  listDeployments: (call, range) =>
+    page(call, range, call.context.store.deployments(siteOf(call)), (deployment) =>
+      deploymentRow(deployment, call.context.now()),
+    ),
+  createTarget: (call, {slug, name}) => createTarget(call, {projectSlug: projectOf(call), targetSlug: slug}, {name}),
+  cloneTarget: (call, {from_target_slug: copyFrom}) =>
+    createTarget(call, siteOf(call), {name: siteOf(call).targetSlug, copyFrom}),
+  deleteTarget: (call) => call.context.targets.remove(siteOf(call), call.user),
+  listVariables: (call, range) => page(call, range, call.context.targets.variables(siteOf(call)), variableRow),
+  setVariables: (call, changes) => call.context.targets.change(siteOf(call), changes, call.user),
+  async invalidate(call, {pattern}) {
+    const site = siteOf(call);
+    await call.context.targets.invalidate(site, pattern, call.user);
+    return {result: 'The cache is being invalidated.', slug: site.targetSlug};
+  },
+  async createLogToken(call) {
+    call.context.targets.status(siteOf(call));
+    return {token: await issueLogToken(siteOf(call), call.context)};
+  },
+};
+
+export const legacyProtocol: Protocol = {
+  prefix: '/api/',
+  admit: admitLegacy,
+  failure: failureAnswer,
+  routes: routesOf(legacy.operations, handlers),
+};
+
+function pushedV1({bundle, warnings}: AcceptedUpload, url: string): AnswerOf<typeof legacySchemas.LegacyV1Uploaded> {
+  return {bundle_id: bundle.id, message: bundle.message, url, bundle_preview_url: null, warnings};
+}
+
+/** Deletes a bundle. @throws HttpFailure 409 when a target runs or is deploying it. */
+async function deleteBundle({context}: Call, bundle: BundleRecord): Promise<void> {
+  const {store, deployments, now} = context;
+  const [target] = [...deployments.targetsServing(bundle), ...deployments.targetsAwaiting(bundle)];
+  if (target !== undefined) throw new HttpFailure(409, `Bundle ${bundle.id} is in use by "${target}".`);
+  await store.deleteBundle(bundle, now());
+}
+
+async function removeSeveral(
+  call: Call,
+  ids: readonly number[],
+): Promise<AnswerOf<typeof legacySchemas.LegacyBulkDeleted>> {
+  const queued: number[] = [];
+  const rejected: {bundle_id: number; errors: string}[] = [];
+  for (const id of new Set(ids)) {
+    try {
+      await deleteBundle(call, bundleOf(call, id));
+      queued.push(id);
+    } catch (error) {
+      if (!(error instanceof HttpFailure)) throw error;
+      rejected.push({bundle_id: id, errors: error.message});
+    }
+  }
+  return {rejected_bundles: rejected, bundles_queued_for_cleanup: queued};
+}
+
+const statusWords = {queued: 'Queued', in_progress: 'In Progress', failed: 'Failed', finished: 'Finished'} as const;
+
+/** One page of a list, with the URLs of the adjacent ones. */
+function page<Item, Row>(
+  {origin, path}: Call,
+  {limit, offset}: Range,
+  items: readonly Item[],
+  row: (item: Item) => Row,
+): {count: number; next: string | null; previous: string | null; results: Row[]} {
+  const url = (start: number): string =>
+    `${origin}${path}?${new URLSearchParams({limit: String(limit), offset: String(start)}).toString()}`;
+  return {
+    count: items.length,
+    next: offset + limit < items.length ? url(offset + limit) : null,
+    previous: offset > 0 ? url(Math.max(0, offset - limit)) : null,
+    results: items.slice(offset, offset + limit).map(row),
+  };
+}
+
+function projectRow(slug: string, {context}: Call): AnswerOf<typeof legacySchemas.LegacyProject> {
+  return {slug, name: slug, organization: context.credentials.organizationId, deletion_status: 'ACTIVE'};
+}
+
+function bundleRow(bundle: BundleRecord, {context}: Call): AnswerOf<typeof legacySchemas.LegacyBundle> {
+  return {
+    id: bundle.id,
+    message: bundle.message,
+    status: 1,
+    deletion_status: 'ACTIVE',
+    user: bundle.createdBy,
+    created_at: bundle.createdAt,
+    updated_at: bundle.createdAt,
+    in_use_by: context.deployments.targetsServing(bundle),
+  };
+}
+
+function deploymentRow(deployment: DeploymentRecord, now: Date): AnswerOf<typeof legacySchemas.LegacyDeployment> {
+  const {status, updatedAt} = deploymentState(deployment, now);
+  return {
+    bundle: {id: deployment.bundleId, message: deployment.message},
+    status: statusWords[status],
+    deploy_type: 'Publish',
+    external_publish_id: deployment.deploymentId,
+    user: deployment.createdBy,
+    created_at: deployment.createdAt,
+    updated_at: updatedAt,
+    duration: durationText(deployment, now),
+  };
+}
+
+/** The duration of a deployment, so far or in total, in this protocol's format: `00:01:16.867000`. */
+function durationText({createdAt, endsAt}: DeploymentRecord, now: Date): string {
+  const milliseconds = Math.max(0, Math.min(now.getTime(), Date.parse(endsAt)) - Date.parse(createdAt));
+  const [hours, rest] = [Math.floor(milliseconds / 3_600_000), milliseconds % 3_600_000];
+  return `${String(hours).padStart(2, '0')}:${new Date(rest).toISOString().slice(14, 23)}000`;
+}
+
+const stateWords = {
+  creating: 'CREATE_IN_PROGRESS',
+  'create-failed': 'CREATE_FAILED',
+  ready: 'ACTIVE',
+  publishing: 'PUBLISH_IN_PROGRESS',
+  'publish-failed': 'PUBLISH_FAILED',
+  deleting: 'ACTIVE',
+} as const satisfies Readonly<Record<TargetPhase, string>>;
+
+function targetRow({status, ...site}: ListedTarget, call: Call): AnswerOf<typeof legacySchemas.LegacyTarget> {
+  const {store, targets, now} = call.context;
+  const {targetSlug: slug} = site;
+  const [newest] = store.deployments(site);
+  return {
+    slug,
+    name: targets.record(site)?.name ?? slug,
+    state: stateWords[status],
+    deletion_status: status === 'deleting' ? 'CLEANUP_IN_PROGRESS' : 'ACTIVE',
+    // In place of the host names of real targets, which have no path: this server has one host for all.
+    url: siteUrl(call, site),
+    current_deploy:
+      newest === undefined
+        ? null
+        : {
+            status: statusWords[deploymentState(newest, now()).status],
+            bundle: {id: newest.bundleId, message: newest.message},
+          },
+  };
+}
+
+async function createTarget(call: Call, site: SiteName, target: {readonly name: string; readonly copyFrom?: string}) {
+  await call.context.targets.create(site, {...target, user: call.user});
+  return targetRow(call.context.targets.find(site), call);
+}
+
+function variableRow({name, isPublished, updatedAt, updatedBy}: ReturnType<Targets['variables']>[number]) {
+  const publishing_status_description = isPublished ? 'Published' : 'Publishing';
+  return {[name]: {value: maskedValue, updated_at: updatedAt, updated_by: updatedBy, publishing_status_description}};
+}

@@ -1,0 +1,117 @@
+import type {KeyObject} from 'node:crypto';
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import {HttpFailure} from './answer.js';
+import type {LocalRuntimeCredentials, RequestRecord} from './runtime-options.js';
+import type {FaultBook, FaultRule, RouteName} from './faults.js';
+import type {RequestBody} from './request-body.js';
+import type {AppServers} from './sites/app-servers.js';
+import type {Deployments} from './store/deployment-records.js';
+import type {BundleRecord, Store} from './store/store.js';
+import type {Targets} from './store/target-records.js';
+import type {LogFeed} from './sites/log-feed.js';
+import type {SiteName} from './sites/site-address.js';
+
+export interface RuntimeContext {
+  readonly store: Store;
+  readonly deployments: Deployments;
+  readonly targets: Targets;
+  readonly logs: LogFeed;
+  readonly faults: FaultBook;
+  /** The latest ones, oldest first. */
+  readonly requests: RequestRecord[];
+  readonly onRequest: (record: RequestRecord) => void;
+  /** Undefined if only files are served. */
+  readonly appServers: AppServers | undefined;
+  readonly credentials: LocalRuntimeCredentials;
+  /** Address that the server should listen on. */
+  readonly host: string;
+  readonly allowedHosts: readonly string[];
+  /** Where deployed apps are served: the origin as `LocalRuntime` has it. */
+  readonly appsOrigin: string;
+  readonly auth: boolean;
+  /** The password of visitors of deployed apps, if they need one. */
+  readonly protect: string | undefined;
+  readonly scopes: readonly string[] | undefined;
+  readonly tokenSeconds: number;
+  /** The key that assertions of the client are signed with. */
+  readonly clientKey: KeyObject | undefined;
+  readonly maxUploadBytes: number;
+  readonly stallSeconds: number;
+  readonly now: () => Date;
+}
+
+/** A request while it is answered. */
+export interface Call {
+  readonly context: RuntimeContext;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: RequestBody;
+  /** Path as sent, without the query. */
+  readonly path: string;
+  /** The query as sent, including "?"; empty if there is none. */
+  readonly search: string;
+  readonly query: URLSearchParams;
+  /** Address of the server as used by the client. */
+  readonly origin: string;
+  /** The named parts of the path, decoded. */
+  params: Readonly<Record<string, string>>;
+  route: RouteName | undefined;
+  /** The one that was applied last. */
+  fault: FaultRule['action'] | undefined;
+  /** Whoever was admitted. */
+  user: string;
+}
+
+/** A route of a protocol: what is served, and its handler. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'ALL';
+  /** As Hono has it. A final slash does not matter. */
+  readonly path: string;
+  readonly name?: RouteName;
+  handle(call: Call): Promise<Response> | Response;
+}
+
+/** A group of routes with the same admission and error format. */
+export interface Protocol {
+  /** With a final slash. Unknown paths below it are refused in its format. */
+  readonly prefix: string;
+  readonly routes: readonly Route[];
+  /** Checks credentials and names, and returns the user. @throws HttpFailure 400, 401 or 403. */
+  admit(call: Call): string | Promise<string>;
+  failure(failure: HttpFailure): Promise<Response> | Response;
+}
+
+export function param({params}: Pick<Call, 'params'>, name: string): string {
+  const value = params[name];
+  if (value === undefined) throw new Error(`Bug: the path of the route has no :${name}.`);
+  return value;
+}
+
+/** The project that a path names, in the words of either wire. */
+export function projectOf(call: Pick<Call, 'params'>): string {
+  return param(call, 'storefrontId' in call.params ? 'storefrontId' : 'projectSlug');
+}
+
+/** The target that a path names, in the words of either wire. */
+export function siteOf(call: Pick<Call, 'params'>): SiteName {
+  const targetSlug = param(call, 'environmentId' in call.params ? 'environmentId' : 'targetSlug');
+  return {projectSlug: projectOf(call), targetSlug};
+}
+
+/** A bundle of the project that the path names. @throws HttpFailure 404 when there is none with this ID. */
+export function bundleOf(call: Call, id = Number(param(call, 'bundleId'))): BundleRecord {
+  const projectSlug = projectOf(call);
+  const bundle = call.context.store.bundle(projectSlug, id);
+  if (!bundle) throw new HttpFailure(404, `The project "${projectSlug}" has no bundle ${id}.`);
+  return bundle;
+}
+
+/** How many requests are kept. */
+const maxRecords = 1000;
+
+/** Records a request that has ended. */
+export function recordRequest({requests, onRequest}: RuntimeContext, record: RequestRecord): void {
+  requests.push(record);
+  if (requests.length > maxRecords) requests.shift();
+  onRequest(record);
+}

@@ -1,0 +1,149 @@
+import {requestedBundleId} from '../backends/answers.js';
+import type {HostBackend} from '../backends/host-backend.js';
+import type {BackendCapability, BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
+import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {placeFlags} from '../text/suggest.js';
+import {invoke, quickLook} from './call-backend.js';
+import type {OpenBackend} from './open-backend.js';
+import type {ProjectResult, TargetResult} from './options.js';
+import {collectPages, everything, listPages, type ListPart} from './pages.js';
+
+/** One page of a project's bundles. */
+export interface ListBundlesResult extends ProjectResult {
+  /** Newest first. */
+  readonly bundles: readonly BundleItem[];
+  /** Total number, if the server reports it. */
+  readonly total?: number | undefined;
+}
+
+async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
+  const {projectSlug} = open;
+  const latest = (await readBundles(open)).items.find(({status}) => status === 'ready' || status === 'unknown');
+  if (latest?.status === 'ready') return latest;
+  if (latest !== undefined) {
+    const message = `The server does not report whether bundle ${String(latest.bundleId)}, the newest, can be deployed.`;
+    throw createError('ERR_RESPONSE_INVALID', message, {suggestions: ['Pass a bundle ID instead of "latest".']});
+  }
+  throw createError('ERR_REJECTED', `The project "${projectSlug}" has no bundle that can be deployed.`, {
+    suggestions: [['Push one with ', {run: ['bundle:push', ...placeFlags({projectSlug})]}, '.']],
+  });
+}
+
+export async function findBundle(open: OpenBackend, bundleId: BundleId): Promise<BundleItem | undefined> {
+  for await (const {items} of listPages(everything, (range) => invoke(open, 'listBundles', range))) {
+    const found = items.find((item) => item.bundleId === bundleId);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** The capability needed to resolve a bundle's name: `latest` is looked up in the list. */
+export function namingCapabilities(bundleId: BundleId | undefined): readonly BackendCapability[] {
+  return bundleId === 'latest' ? ['list'] : [];
+}
+
+/** Resolves a caller's bundle ID: looks up `latest`, and converts any other ID to what the backend accepts. */
+export async function resolveBundleId(open: OpenBackend, bundleId: BundleId): Promise<BundleId> {
+  return bundleId === 'latest' ? (await findLatestBundle(open)).bundleId : idFor(open.backend, bundleId);
+}
+
+/** Converts a bundle ID to what its backend accepts. */
+export function idFor({name, bundleIds}: HostBackend, bundleId: BundleId): BundleId {
+  if (bundleId === '.' || bundleId === '..') {
+    throw createError('ERR_OPTION_INVALID', `"${bundleId}" is not a bundle ID.`, {
+      suggestions: [['Run ', {run: ['bundle:list']}, ' to list the bundles.']],
+      details: {bundleId},
+    });
+  }
+  return bundleIds === 'number' ? requestedBundleId(bundleId, name) : bundleId;
+}
+
+/**
+ * Improves the error of a request about a bundle. A 404 may mean the project, the target or the bundle; if the bundle
+ * is not in the list, the error says so.
+ */
+export async function explainMissingBundle(error: unknown, open: OpenBackend, bundleId: BundleId): Promise<unknown> {
+  if (!isRuntimeCliError(error) || !open.backend.listBundles) return error;
+  const {projectSlug, signal} = open;
+  const suggestions = [['Run: ', {run: ['bundle:list', ...open.flags()]}]];
+  if (error.code === 'ERR_BUNDLE_UNKNOWN') return amendError(error, {suggestions});
+  if (error.status !== 404) return error;
+  const isKnown = await quickLook(open, async (again) => (await findBundle(again, bundleId)) !== undefined);
+  signal.throwIfAborted();
+  if (isKnown !== false) return error;
+  const {status, method, path, requestId} = error;
+  return createError('ERR_BUNDLE_UNKNOWN', `The project "${projectSlug}" has no bundle ${String(bundleId)}.`, {
+    suggestions,
+    status,
+    method,
+    path,
+    requestId,
+    details: {bundleId},
+    cause: error,
+  });
+}
+
+/** A part of the bundles of a project, and how many there are, if the server reports it. */
+export function readBundles(open: OpenBackend, part = everything) {
+  return collectPages(part, (range) => invoke(open, 'listBundles', range), open.backend);
+}
+
+/** A deployment in a list, and whether the target runs its bundle. */
+export interface ListedDeployment extends DeploymentItem {
+  /** Whether it is the one whose bundle the target runs. False for all of them if the server does not report it. */
+  readonly live: boolean;
+}
+
+/** One page of a target's deployments. */
+export interface ListDeploymentsResult extends TargetResult {
+  /** Newest first. */
+  readonly deployments: readonly ListedDeployment[];
+  /** Total number, if the server reports it. */
+  readonly total?: number | undefined;
+}
+
+/** A part of the deployments to a target. What is skipped is read too: the live one may be there. */
+export async function collectDeployments(open: OpenBackend, targetSlug: string, {limit, offset}: ListPart) {
+  const {items, total} = await historyPages(open, targetSlug, offset + limit);
+  const live = liveDeployment(items);
+  return {items: items.slice(offset).map((item) => ({...item, live: item === live})), total};
+}
+
+/**
+ * The deployment whose bundle a target runs, of its deployments newest first: the newest that has finished. None when
+ * a newer one is unclear, because that one may be running.
+ */
+export function liveDeployment(items: readonly DeploymentItem[]): DeploymentItem | undefined {
+  const ended = items.find((item) => item.status === 'finished' || isUnclear(item));
+  return ended?.status === 'finished' ? ended : undefined;
+}
+
+/** Whether a row of a history says too little to be passed over as the newest. */
+export function isUnclear(item: DeploymentItem): boolean {
+  return item.status === 'unknown' || isNameless(item);
+}
+
+/** Whether a row of a history has no ID of any kind, so that it may be of any bundle. */
+export function isNameless({deployment: {deploymentId}, bundleId}: DeploymentItem): boolean {
+  return bundleId === undefined && deploymentId === undefined;
+}
+
+/** How many of the newest deployments are looked at to tell what a target runs, and ran before. */
+export const recentDeployments = 50;
+
+/** The newest deployments to a target, and how many there are, if the server reports it. */
+function historyPages(open: OpenBackend, targetSlug: string, limit: number) {
+  return collectPages({limit, offset: 0}, (range) => invoke(open, 'listDeployments', {...range, targetSlug}));
+}
+
+/**
+ * The newest deployments to a target, newest first. By default, enough of them to tell what it runs, and ran before.
+ * @param limit `Infinity` for all
+ */
+export async function readHistory(
+  open: OpenBackend,
+  targetSlug: string,
+  limit = recentDeployments,
+): Promise<readonly DeploymentItem[]> {
+  return (await historyPages(open, targetSlug, limit)).items;
+}

@@ -1,0 +1,122 @@
+import type {CreateTargetRequest, TargetItem} from '../../backends/contract.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {allowChange, invoke, mayBeDone} from '../call-backend.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {DryRunOptions, ProjectResult, TargetOptions, WaitOptions} from '../options.js';
+import {knownAmong, targetsIfListed} from './find-targets.js';
+
+/** Options of `createTarget`. */
+export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitOptions {
+  /** At most 64 lowercase letters, digits and inner hyphens. Some services make their own: see the result. */
+  readonly targetSlug: string;
+  /** Its name for people. @default the slug */
+  readonly name?: string | undefined;
+  /** A target whose variables and settings it starts with. What that runs is deployed to it. @default none */
+  readonly copyFrom?: string | undefined;
+  /** Resolves to the target that is there, if there is one. @default false: that is an error */
+  readonly ifMissing?: boolean | undefined;
+  /** Waits until it is ready. The interval is 10 s by default. @default true */
+  readonly wait?: boolean | undefined;
+}
+
+/** What `createTarget` resolves to. */
+export interface CreatedTarget extends TargetItem, ProjectResult {
+  /** Whether this call has made it. */
+  readonly created: boolean;
+  readonly warnings: readonly string[];
+  /** The backend's own answer, untouched. */
+  readonly raw?: unknown;
+}
+
+type RequestedTarget = TargetItem & Pick<CreatedTarget, 'created' | 'raw'>;
+
+/**
+ * Asks the service for a target, once. If the answer is lost, it looks whether the target is there.
+ * @throws RuntimeCliError `ERR_REJECTED` if there is one already, or none to copy; `ERR_OUTCOME_UNKNOWN` if nobody
+ * knows.
+ */
+export async function createTargetIn(
+  open: OpenBackend,
+  {ifMissing = false, dryRun = false, targetSlug, name, copyFrom}: CreateTargetOptions,
+): Promise<RequestedTarget> {
+  const request: CreateTargetRequest = {targetSlug, name, copyFrom};
+  const targets = await targetsIfListed(open);
+  const known = targets?.find((item) => isRequested(open, item, request));
+  if (known !== undefined) {
+    if (ifMissing) return {...known, created: false};
+    throw alreadyThere(open, known);
+  }
+  if (copyFrom !== undefined && targets !== undefined) knownAmong(targets, open, copyFrom, {suggestPush: false});
+  await allowChange(open, {operation: 'create-target', targetSlug, dryRun});
+  if (dryRun) return {targetSlug, name, created: false};
+  try {
+    const {warnings = [], ...target} = await invoke(open, 'createTarget', request);
+    for (const warning of warnings) open.host.outlet.warn(warning);
+    const created = {...target, created: true};
+    return ifMissing ? await firstOfName(open, created, request) : created;
+  } catch (error) {
+    return afterFailure(error, open, request, ifMissing);
+  }
+}
+
+/** Whether a target is what was asked for. One of a service that makes the slug is known by its name. */
+function isRequested(
+  {backend}: OpenBackend,
+  item: TargetItem,
+  {targetSlug, name = targetSlug}: CreateTargetRequest,
+): boolean {
+  if (item.state === 'deleting') return false;
+  return item.targetSlug === targetSlug || (backend.targetSlugs === 'assigned' && item.name === name);
+}
+
+/**
+ * Where the service makes the slug, two calls at the same time make two targets of the same name. Both know which one
+ * stays: the older one.
+ */
+async function firstOfName(
+  open: OpenBackend,
+  created: RequestedTarget,
+  request: CreateTargetRequest,
+): Promise<RequestedTarget> {
+  const {backend} = open;
+  if (backend.targetSlugs !== 'assigned' || backend.deleteTarget === undefined) return created;
+  const same = ((await targetsIfListed(open)) ?? []).filter((item) => isRequested(open, item, request));
+  const order = ({createdAt = '', targetSlug}: TargetItem) => `${createdAt} ${targetSlug}`;
+  const [first] = same.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+  if (first === undefined || first.targetSlug === created.targetSlug) return created;
+  await invoke(open, 'deleteTarget', {targetSlug: created.targetSlug});
+  return {...first, created: false};
+}
+
+async function afterFailure(
+  error: unknown,
+  open: OpenBackend,
+  request: CreateTargetRequest,
+  ifMissing: boolean,
+): Promise<RequestedTarget> {
+  if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+  const unclear = mayBeDone(error);
+  // Somebody else may have made it meanwhile.
+  if (!unclear && !(ifMissing && error.code === 'ERR_REJECTED')) throw error;
+  const targets = await targetsIfListed(open).catch(() => undefined);
+  const found = targets?.find((item) => isRequested(open, item, request));
+  open.signal.throwIfAborted();
+  if (found === undefined) throw unclear ? notFound(error, open, request) : error;
+  if (unclear) open.host.outlet.warn(`The answer of the service was lost, but target ${found.targetSlug} is there.`);
+  return {...found, created: unclear};
+}
+
+function notFound(error: Parameters<typeof amendError>[0], open: OpenBackend, {targetSlug}: CreateTargetRequest) {
+  return amendError(error, {
+    message: `Target ${targetSlug} may have been created, but is not listed: ${error.message}`,
+    advice: [['Look for it before you create it again: ', {run: ['target:list', ...open.flags()]}]],
+    details: {targetSlug},
+  });
+}
+
+function alreadyThere({projectSlug}: OpenBackend, {targetSlug, state}: TargetItem): Error {
+  return createError('ERR_REJECTED', `The project "${projectSlug}" already has a target "${targetSlug}".`, {
+    suggestions: ['Choose another slug, or deploy to the one that is there.'],
+    details: {targetSlug, state},
+  });
+}

@@ -1,0 +1,102 @@
+import type {BundleId, TargetItem} from '../../backends/contract.js';
+import type {RuntimeBackend} from '../../backends/names.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {isProductionName, refuseUnsafe} from '../guard/safety.js';
+import {allowChange, invoke, mayBeDone, quickLook} from '../call-backend.js';
+import type {Host} from '../host.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult} from '../options.js';
+import {explainMissingTarget, knownAmong, targetsIfListed, targetStatus} from './find-targets.js';
+
+/** Options of `deleteTarget`. */
+export interface DeleteTargetOptions extends DryRunOptions, TargetOptions, GuardOptions {
+  /** Deletes it although it is production, by its name, by what the service says or by `production`. @default false */
+  readonly force?: boolean | undefined;
+  /** Resolves if there is no such target. @default false: that is an error */
+  readonly ifExists?: boolean | undefined;
+  /** Called before it is deleted. If it rejects, nothing is deleted. */
+  readonly confirm?: ((backend: RuntimeBackend, target: DoomedTarget) => Promise<void>) | undefined;
+}
+
+/** A target that is to be deleted. */
+export interface DoomedTarget extends TargetItem {
+  /** What it runs, if it runs something and the backend reports it. */
+  readonly running?: {readonly bundleId: BundleId; readonly message?: string | undefined} | undefined;
+}
+
+/** What `deleteTarget` resolves to. */
+export interface DeletedTarget extends TargetResult, Pick<DoomedTarget, 'running'> {
+  /** False if it was not there, and for a dry run. */
+  readonly deleted: boolean;
+  readonly dryRun: boolean;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Finds a target that may be deleted. Undefined if there is none.
+ * @throws RuntimeCliError `ERR_GUARD_REFUSED` if it is production.
+ */
+export async function findDoomed(
+  open: OpenBackend,
+  {targetSlug, ifExists = false, force = false, production = false}: DeleteTargetOptions,
+): Promise<DoomedTarget | undefined> {
+  const targets = await targetsIfListed(open);
+  if (ifExists && targets?.every((item) => item.targetSlug !== targetSlug)) return undefined;
+  const item = targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug, {suggestPush: false});
+  const isProduction = production || item.production === true || isProductionName(targetSlug);
+  refuseProduction(targetSlug, {production: isProduction, force}, open.host);
+  const status = open.backend.listDeployments && (await quickLook(open, (again) => targetStatus(again, item)));
+  const {bundleId, message} = status?.live ?? {};
+  return {...item, running: bundleId === undefined ? undefined : {bundleId, message}};
+}
+
+/** Refuses to delete a target that is production, and what `MYCLI_SAFETY` does not allow. */
+export function refuseProduction(
+  targetSlug: string,
+  {production, force = false}: Pick<DeleteTargetOptions, 'production' | 'force'>,
+  host: Host,
+): void {
+  refuseUnsafe({operation: 'delete-target', targetSlug, production}, host);
+  if (production !== true || force) return;
+  const message = `Target ${targetSlug} is production.`;
+  throw createError('ERR_GUARD_REFUSED', `${message} Nothing was deleted.`, {
+    suggestions: [['To delete it anyway, run: ', {run: ['target:delete', targetSlug, '--force']}]],
+    details: {targetSlug, failures: [{guard: 'production', message}]},
+  });
+}
+
+/**
+ * Deletes a target, once. If the answer is unclear, it looks whether the target is still there. With `ifExists`,
+ * resolves to false if someone else has deleted it.
+ */
+export async function deleteTargetFrom(
+  open: OpenBackend,
+  {targetSlug, state}: DoomedTarget,
+  {dryRun = false, ifExists = false}: Pick<DeleteTargetOptions, 'dryRun' | 'ifExists'>,
+): Promise<boolean> {
+  if (state === 'deleting') return true;
+  await allowChange(open, {operation: 'delete-target', targetSlug, dryRun});
+  if (dryRun) return true;
+  try {
+    await invoke(open, 'deleteTarget', {targetSlug});
+    return true;
+  } catch (error) {
+    if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+    const mayBeGone = ifExists && error.status === 404;
+    if (!mayBeDone(error) && !mayBeGone) throw await explainMissingTarget(error, open, targetSlug, 'delete-target');
+    const targets = await targetsIfListed(open).catch(() => undefined);
+    open.signal.throwIfAborted();
+    const left = targets?.find((one) => one.targetSlug === targetSlug);
+    if (targets !== undefined && (left === undefined || left.state === 'deleting')) {
+      if (mayBeGone) return false;
+      open.host.outlet.warn(`The service answered with an error, but target ${targetSlug} is gone or being deleted.`);
+      return true;
+    }
+    if (mayBeGone) throw await explainMissingTarget(error, open, targetSlug, 'delete-target');
+    const known = targets === undefined ? 'Whether it is still there is not known' : 'It is still listed';
+    throw amendError(error, {
+      message: `Target ${targetSlug} may be deleted yet. ${known}${left?.state ? ` (${left.state})` : ''}. ${error.message}`,
+      details: {targetSlug, state: left?.state},
+    });
+  }
+}

@@ -1,0 +1,220 @@
+import {shownUrl} from '../../backends/answers.js';
+import {isUnderWay} from '../../backends/references.js';
+import type {BackendCapability, BundleId, DeploymentItem, TargetItem} from '../../backends/contract.js';
+import {backendTitle} from '../../backends/names.js';
+import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
+import {placeFlags, nearest} from '../../text/suggest.js';
+import {liveDeployment, readHistory} from '../list-bundles.js';
+import {allItems} from '../pages.js';
+import {invoke, quickLook} from '../call-backend.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {ProjectOptions, ProjectResult, TargetResult} from '../options.js';
+
+/** Options of `getProjectStatus`. */
+export interface ProjectStatusOptions extends ProjectOptions {
+  /** The target to look at. @default every target, which only a backend that can list them knows */
+  readonly targetSlug?: string | undefined;
+  /**
+   * Every target, if the backend can list them, and `targetSlug` otherwise. @default false if there is a `targetSlug`
+   */
+  readonly allTargets?: boolean | undefined;
+}
+
+/** What a target runs, and what is happening to it. */
+export interface TargetStatus extends Pick<TargetItem, 'targetSlug' | 'state' | 'url'> {
+  /** The deployment whose bundle runs, if there is one and the server reports it. */
+  readonly live?: DeploymentItem | undefined;
+  /** The deployment that is queued or in progress. */
+  readonly underway?: DeploymentItem | undefined;
+  /** The newest deployment, if it failed. */
+  readonly failed?: DeploymentItem | undefined;
+}
+
+/** What `getProjectStatus` resolves to. */
+export interface ProjectStatus extends ProjectResult {
+  /** In the order of the server's list. */
+  readonly targets: readonly TargetStatus[];
+}
+
+/** Says of a backend that cannot list targets what to pass. */
+export function withTarget(error: unknown): never {
+  if (!isRuntimeCliError(error) || error.details?.['capability'] !== 'targets') throw error;
+  throw createError(
+    'ERR_CAPABILITY_UNSUPPORTED',
+    `The ${backendTitle(String(error.details['backend']))} backend cannot list targets.`,
+    {
+      suggestions: ['Pass --target SLUG to look at one, or set targetSlug in mycli.config.'],
+      details: error.details,
+      cause: error,
+    },
+  );
+}
+
+export async function targetStatus(open: OpenBackend, {targetSlug, state, url}: TargetItem): Promise<TargetStatus> {
+  const items = await readHistory(open, targetSlug);
+  const [newest] = items;
+  const live = liveDeployment(items);
+  return {
+    targetSlug,
+    state,
+    url: shownUrl(url) ?? shownUrl((live ?? newest)?.url),
+    live,
+    underway: items.find(({status}) => isUnderWay(status)),
+    failed: newest?.status === 'failed' ? newest : undefined,
+  };
+}
+
+export async function readTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
+  return allItems((range) => invoke(open, 'listTargets', range));
+}
+
+/** The targets of a project. Undefined if the backend, the service or the credentials do not allow to list them. */
+export async function targetsIfListed(open: OpenBackend): Promise<readonly TargetItem[] | undefined> {
+  if (open.backend.listTargets === undefined) return undefined;
+  return readTargets(open).catch((error: unknown) => {
+    if (isRuntimeCliError(error) && unlisted.has(error.code)) return undefined;
+    throw error;
+  });
+}
+
+const unlisted: ReadonlySet<string> = new Set<ErrorCode>(['ERR_CAPABILITY_UNSUPPORTED', 'ERR_FORBIDDEN']);
+
+export async function knownTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
+  const targets = await targetsIfListed(open);
+  return targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug);
+}
+
+/**
+ * Tells a target without deployments from one that does not exist, where the history of both is empty.
+ * @throws RuntimeCliError `ERR_REJECTED` as `knownTarget`
+ */
+export async function verifyTarget(open: OpenBackend, targetSlug: string, history: readonly unknown[]): Promise<void> {
+  if (history.length > 0 || open.backend.listTargets === undefined) return;
+  const targets = await quickLook(open, readTargets);
+  if (targets !== undefined) knownAmong(targets, open, targetSlug);
+}
+
+/** A target that something waits for. */
+interface AwaitedTarget {
+  readonly targetSlug: string;
+  /** Whether it is known to have been there: a new one may not be listed yet. */
+  readonly wasThere: boolean;
+  /** What would have ended the waiting: `it was ready`. */
+  readonly before: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Resolves to whether a target is known to be there, if the backend can list targets.
+ * @throws RuntimeCliError as `refuseDeleted`
+ */
+export async function findAwaited(open: OpenBackend, awaited: AwaitedTarget): Promise<boolean> {
+  const targets = await quickLook(open, targetsIfListed);
+  open.signal.throwIfAborted();
+  const item = targets?.find(({targetSlug}) => targetSlug === awaited.targetSlug);
+  if (targets !== undefined) refuseDeleted(open, item, awaited);
+  return awaited.wasThere || item !== undefined;
+}
+
+/** @throws RuntimeCliError if a target is deleted, or is about to be, while something waits for it. */
+export function refuseDeleted(open: OpenBackend, item: TargetItem | undefined, awaited: AwaitedTarget): void {
+  const {targetSlug, wasThere, before, details} = awaited;
+  if (item === undefined ? !wasThere : item.state !== 'deleting') return;
+  const code = details?.['deploymentRequested'] === false ? 'ERR_REJECTED' : 'ERR_DEPLOYMENT_FAILED';
+  throw createError(code, `Target ${targetSlug} was deleted before ${before}.`, {
+    suggestions: [['Check the targets of the project: ', {run: ['target:list', ...open.flags()]}]],
+    details: {targetSlug, state: item?.state, ...details},
+  });
+}
+
+/**
+ * Improves the error of a request about a target. A 404 may mean the target, or that the service lacks what was asked
+ * for.
+ */
+export async function explainMissingTarget(
+  error: unknown,
+  open: OpenBackend,
+  targetSlug: string,
+  capability: BackendCapability,
+): Promise<unknown> {
+  if (!isRuntimeCliError(error) || error.status !== 404) return error;
+  const targets = await quickLook(open, targetsIfListed);
+  open.signal.throwIfAborted();
+  if (targets === undefined) return error;
+  knownAmong(targets, open, targetSlug);
+  return amendError(error, {
+    code: 'ERR_CAPABILITY_UNSUPPORTED',
+    message: `"${capability}" is not supported by this service. ${error.message}`,
+    details: {backend: open.backend.name, capability},
+  });
+}
+
+/**
+ * Finds a target in a list.
+ * @param options `suggestPush: false` if creating it by a push would not help, as when it is to be deleted or copied.
+ * @throws RuntimeCliError `ERR_REJECTED` if the target is not there, with its nearest and others.
+ */
+export function knownAmong(
+  targets: readonly TargetItem[],
+  open: OpenBackend,
+  targetSlug: string,
+  {suggestPush = true} = {},
+): TargetItem {
+  const known = targets.find((item) => item.targetSlug === targetSlug);
+  if (known !== undefined) return known;
+  const {projectSlug} = open;
+  const slugs = targets.map((item) => item.targetSlug);
+  const meant = nearest(targetSlug, slugs);
+  const shown = `${slugs.slice(0, shownTargets).join(', ')}${slugs.length > shownTargets ? ', ...' : ''}`;
+  if (slugs.length === 0) throw noTargets(open, targetSlug, suggestPush);
+  throw createError('ERR_REJECTED', `The project "${projectSlug}" has no target "${targetSlug}".`, {
+    suggestions: [...(meant === undefined ? [] : [`Did you mean ${meant}?`]), `Its targets: ${shown}`],
+    details: {targetSlug, targets: slugs},
+  });
+}
+
+/** The error for a project without targets: servers answer alike for one that does not exist. */
+export function noTargets(
+  {projectSlug}: OpenBackend,
+  targetSlug: string | undefined,
+  suggestPush = true,
+): RuntimeCliError {
+  const push = {run: ['bundle:push', ...placeFlags({projectSlug, targetSlug: targetSlug ?? 'TARGET'})]};
+  return createError('ERR_REJECTED', `The project "${projectSlug}" has no targets, or does not exist.`, {
+    suggestions: suggestPush
+      ? ['Check the name of the project. Its first deployment may create the target:', [push]]
+      : ['Check the name of the project.'],
+    details: {targetSlug, targets: []},
+  });
+}
+
+const shownTargets = 10;
+
+/** The URL of a target in the backend's list of targets; undefined if it has no such list, or reports none. */
+export async function listedUrl(open: OpenBackend, targetSlug: string): Promise<string | undefined> {
+  return shownUrl((await targetsIfListed(open))?.find((item) => item.targetSlug === targetSlug)?.url);
+}
+
+export interface FoundTarget extends TargetResult {
+  /** http(s) URL. */
+  readonly url: string;
+}
+
+/** The bundle that a target runs, with its description. */
+export async function findRunning(
+  open: OpenBackend,
+  targetSlug: string,
+): Promise<{readonly bundleId: BundleId; readonly message?: string | undefined}> {
+  const items = await readHistory(open, targetSlug);
+  const {bundleId, message} = liveDeployment(items) ?? {};
+  if (bundleId !== undefined) return {bundleId, message};
+  await verifyTarget(open, targetSlug, items);
+  const {projectSlug} = open;
+  throw createError(
+    'ERR_REJECTED',
+    items.length > 0
+      ? `The server does not report which bundle the target "${targetSlug}" runs.`
+      : `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`,
+    {suggestions: [['Check its deployments: ', {run: ['bundle:history', ...open.flags(targetSlug)]}]]},
+  );
+}

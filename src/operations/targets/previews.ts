@@ -1,0 +1,184 @@
+import {createHash} from 'node:crypto';
+import type {BundleId, TargetItem} from '../../backends/contract.js';
+import type {RuntimeBackend} from '../../backends/names.js';
+import {createError} from '../../errors/index.js';
+import {previewIn} from '../../bundle/provenance/provenance.js';
+import {readBundles, readHistory} from '../list-bundles.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {GuardOptions, ProjectOptions, ReleaseOptions} from '../options.js';
+import type {PushResult, PushRuntimeBundleBackendOptions} from '../push/options.js';
+import {sideBySide} from '../side-by-side.js';
+import {readTargets} from './find-targets.js';
+import type {DeletedTarget, DeleteTargetOptions, DoomedTarget} from './delete-target.js';
+
+/** Options of `deployPreview`: those of a push, which waits and skips the upload of an unchanged bundle. */
+export interface DeployPreviewOptions extends Omit<
+  PushRuntimeBundleBackendOptions,
+  'targetSlug' | 'wait' | 'waitForSlot' | 'ifChanged' | 'preview'
+> {
+  /** The branch whose target is made, if it is missing, and deployed to. */
+  readonly branch: string;
+  /** A target whose variables and settings a new preview starts with. @default none */
+  readonly copyFrom?: string | undefined;
+  /** The options that depend on the target, by its slug, which is known once it is found. @default none */
+  readonly optionsOf?: ((targetSlug: string) => Promise<Partial<ReleaseOptions>>) | undefined;
+}
+
+/** What `deployPreview` resolves to. */
+export interface DeployedPreview extends PushResult {
+  readonly branch: string;
+  readonly targetSlug: string;
+  /** Whether this call has made the target. */
+  readonly created: boolean;
+}
+
+/** Options of `deletePreview`. */
+export interface DeletePreviewOptions extends ProjectOptions, GuardOptions, Pick<DeleteTargetOptions, 'dryRun'> {
+  readonly branch: string;
+  /** The guards of a target, and whether it is production, by its slug. @default those of the call */
+  readonly guardsOf?: ((targetSlug: string) => Promise<GuardOptions>) | undefined;
+  /** Called before anything is deleted. If it rejects, nothing is. */
+  readonly confirm?: ((backend: RuntimeBackend, preview: DoomedPreview) => Promise<void>) | undefined;
+  /** Maximum seconds to wait until the target is gone and its bundles can be deleted. @default 60 */
+  readonly timeout?: number | undefined;
+}
+
+/** What `deletePreview` resolves to. */
+export interface DeletedPreview extends Omit<DeletedTarget, 'targetSlug'> {
+  readonly branch: string;
+  /** Undefined if there was no preview of the branch. */
+  readonly targetSlug?: string | undefined;
+  /**
+   * The deleted bundles, or for a dry run those that would be: those that `deployPreview` has uploaded and no other
+   * target has run. Empty if the backend deletes none.
+   */
+  readonly bundles: readonly BundleId[];
+}
+
+/** A preview that is to be deleted, with its bundles. */
+export interface DoomedPreview extends DoomedTarget {
+  /** Those that `deployPreview` has uploaded and no other target has run. */
+  readonly bundles: readonly BundleId[];
+}
+
+/** A preview in a list. */
+export interface PreviewItem extends TargetItem {
+  /** Undefined if its target was not made by `deployPreview`. */
+  readonly branch?: string | undefined;
+  /** When something was last deployed to it, or else when it was made, ISO 8601. */
+  readonly updatedAt?: string | undefined;
+}
+
+/** Options of `prunePreviews`. */
+export interface PrunePreviewsOptions extends Omit<DeletePreviewOptions, 'branch' | 'confirm'> {
+  /** Deletes those to which nothing was deployed for so long, in milliseconds. Those of unknown age stay. */
+  readonly olderThanMs: number;
+  /** Called before anything is deleted. If it rejects, nothing is deleted. */
+  readonly confirm?:
+    | ((backend: RuntimeBackend, previews: readonly (PreviewItem & DoomedPreview)[]) => Promise<void>)
+    | undefined;
+}
+
+/** Services allow so many characters in slugs and names. */
+const longest = 64;
+const slugPrefix = 'preview-';
+const namePrefix = 'preview: ';
+
+function digestOf(branch: string): string {
+  return createHash('sha256').update(branch).digest('hex').slice(0, 8);
+}
+
+/** A text that fits with `ending` after it. */
+function cut(text: string, ending: string): string {
+  return text.slice(0, longest - ending.length).replace(/(?<![\s-])[\s-]+$/, '') + ending;
+}
+
+/** The name of the target of a branch. It tells branches apart whose slugs are the same. */
+export function previewName(branch: string): string {
+  const name = namePrefix + branch;
+  return name.length <= longest ? name : cut(name, `~${digestOf(branch)}`);
+}
+
+function wordOf(branch: string): string {
+  return branch
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+/**
+ * Slugs that the target of a branch can have: the second one, which is only its own, if the first is not free. A
+ * branch that ends like a digest gets only the second: the first may be that of another branch.
+ */
+export function previewSlugs(branch: string): readonly [string, string] {
+  const word = wordOf(branch);
+  const slug = slugPrefix + word;
+  const hashed = cut(slug, `-${digestOf(branch)}`);
+  const isFree = word !== '' && slug.length <= longest && !/(?:^|-)[0-9a-f]{8}$/.test(word);
+  return [isFree ? slug : hashed, hashed];
+}
+
+/** Whether a target is the preview of another branch. */
+export function isOfOther({name}: Pick<TargetItem, 'name'>, branch: string): boolean {
+  return name?.startsWith(namePrefix) === true && name !== previewName(branch);
+}
+
+/**
+ * The target of a branch, if it is there, or else the slug for a new one.
+ * @param copyFrom what a new one is a copy of. Services may not give copies a name, so the slug must tell the branch.
+ */
+export async function findPreview(
+  open: OpenBackend,
+  branch: string,
+  copyFrom: string | undefined,
+): Promise<{readonly slug: string; readonly item?: TargetItem | undefined}> {
+  if (branch.trim() === '') throw createError('ERR_OPTION_INVALID', 'branch must not be empty.');
+  const targets = (await readTargets(open)).filter(({state}) => state !== 'deleting');
+  const [slug, hashed] = previewSlugs(branch);
+  const isPlain = wordOf(branch) === branch;
+  const isOwn = (item: TargetItem) =>
+    item.name === previewName(branch) ||
+    (!isOfOther(item, branch) && (item.targetSlug === hashed || (isPlain && item.targetSlug === slug)));
+  const item = targets.find(isOwn);
+  if (item !== undefined) return {slug: item.targetSlug, item};
+  // The service makes a shorter one, which the push is checked with before.
+  if (open.backend.targetSlugs === 'assigned') return {slug: slugPrefix + digestOf(branch)};
+  const isTaken = targets.some(({targetSlug}) => targetSlug === slug);
+  return {slug: isTaken || (copyFrom !== undefined && !isPlain) ? hashed : slug};
+}
+
+/** The previews of a project: by the names that `deployPreview` gives, or by their slugs. Never production. */
+export async function listPreviewItems(open: OpenBackend): Promise<readonly PreviewItem[]> {
+  const branchOf = ({name}: TargetItem) => (name?.startsWith(namePrefix) ? name.slice(namePrefix.length) : undefined);
+  const previews = (await readTargets(open)).filter(
+    (item) => item.production !== true && (branchOf(item) !== undefined || item.targetSlug.startsWith(slugPrefix)),
+  );
+  return sideBySide(previews, async (item): Promise<PreviewItem> => ({
+    ...item,
+    branch: branchOf(item),
+    updatedAt: await updateOf(open, item),
+  }));
+}
+
+/** When something was last deployed to a target, or else when it was made, ISO 8601. */
+export async function updateOf(open: OpenBackend, {targetSlug, createdAt}: TargetItem): Promise<string | undefined> {
+  const [newest] = open.backend.listDeployments === undefined ? [] : await readHistory(open, targetSlug, 1);
+  return newest?.createdAt ?? createdAt;
+}
+
+/**
+ * The bundles that were uploaded for a preview and deployed to no target but this one. None if the backend deletes no
+ * bundles, or lists none.
+ */
+export async function bundlesOnlyOn(open: OpenBackend, targetSlug: string): Promise<readonly BundleId[]> {
+  const {deleteBundle, listDeployments, listBundles} = open.backend;
+  if (deleteBundle === undefined || listDeployments === undefined || listBundles === undefined) return [];
+  const bundlesOf = async (slug: string) =>
+    (await readHistory(open, slug, Infinity)).flatMap(({bundleId}) => bundleId ?? []);
+  const own = await bundlesOf(targetSlug);
+  if (own.length === 0) return [];
+  const others = (await readTargets(open)).filter((other) => other.targetSlug !== targetSlug);
+  const theirs = (await sideBySide(others, (other) => bundlesOf(other.targetSlug))).flat();
+  const uploaded = (await readBundles(open)).items.filter(({message}) => previewIn(message) !== undefined);
+  return uploaded.map(({bundleId}) => bundleId).filter((id) => own.includes(id) && !theirs.includes(id));
+}
