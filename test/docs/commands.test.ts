@@ -1,0 +1,140 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {commandFirst, joinWords, spellHelp} from '../../src/cli/command/command-line.js';
+import {root} from '../package/install.js';
+
+interface Flag {
+  readonly name: string;
+  readonly char?: string;
+  readonly type: 'boolean' | 'option';
+  readonly allowNo?: boolean;
+  readonly options?: readonly string[];
+}
+interface Command {
+  readonly aliases?: readonly string[];
+  readonly args: Readonly<Record<string, {readonly multiple?: boolean}>>;
+  readonly flags: Readonly<Record<string, Flag>>;
+  readonly strict?: boolean;
+}
+
+const manifest = path.join(root, 'oclif.manifest.json');
+const {commands} = JSON.parse(readFileSync(manifest, 'utf8')) as {readonly commands: Readonly<Record<string, Command>>};
+const byName = new Map(
+  Object.entries(commands).flatMap(([id, one]) => [id, ...(one.aliases ?? [])].map((name) => [name, one])),
+);
+/** These are no commands of ours: oclif answers them. */
+const alsoKnown = new Set(['help', 'version', 'plugins', '--help', '-h', '--version', '-v']);
+
+const pages = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...readdirSync(path.join(root, 'docs'), {recursive: true, encoding: 'utf8'})
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+  ...readdirSync(path.join(root, 'examples'), {withFileTypes: true})
+    .filter((entry) => entry.isDirectory())
+    .map(({name}) => `examples/${name}/README.md`),
+];
+
+/** The lines of a page that call mycli: of its code, and what it says in a sentence. */
+function linesOf(page: string): readonly string[] {
+  const text = readFileSync(path.join(root, page), 'utf8');
+  const blocks = [...text.matchAll(/^ *```(\w*)[^\n]*\n(.*?)^ *```$/gms)];
+  const code = blocks
+    .filter(([, language = '']) => ['sh', 'powershell', 'console', 'yaml', 'groovy'].includes(language))
+    .flatMap(([, , lines = '']) => lines.replaceAll(/\\\n\s*/g, ' ').split('\n'));
+  const prose = text.replaceAll(/^ *```.*?^ *```$/gms, '');
+  const spans = [...prose.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span.replaceAll(/\s+/g, ' '));
+  // `bundle:latest` names a bundle.
+  const ids = spans.filter((span) => isTopic(span.split(':', 1)[0] ?? '') && /^[a-z]+:(?!latest)[a-z]/.test(span));
+  return [...[...code, ...spans].flatMap((line) => callsIn(line)), ...ids];
+}
+
+/** What follows `mycli`, or the script of the guides that calls it, up to the next part of a command line. */
+function callsIn(line: string): readonly string[] {
+  const withoutComment = line.replace(/(?:^|\s)#.*$/, '');
+  const pushes = [...withoutComment.matchAll(/npm run (?:--silent )?push --( .*)/g)].map(
+    ([, rest = '']) => `push${rest}`,
+  );
+  const starts = /(?:^|[\s|&(";]|node )(?:mycli|bin\/(?:run|dev)\.js) (.*)/g;
+  return [...pushes, ...[...withoutComment.matchAll(starts)].map(([, rest = '']) => rest)];
+}
+
+/** The words of a command line, up to a pipe, a redirection or the next command. */
+function wordsOf(line: string): readonly string[] {
+  const words: string[] = [];
+  const tokens = line.matchAll(
+    /(\s+)|'([^']*)'|"((?:\\.|\$\{\{.*?\}\}|[^"\\])*)"|(\$\{\{.*?\}\})|(\|\||&&|[|<>;)])|([^\s'"|<>;)]+)/g,
+  );
+  let isOpen = false;
+  for (const [, space, single, double, expression, end, bare] of tokens) {
+    if (end !== undefined) break;
+    const word = single ?? double ?? expression ?? bare ?? '';
+    if (space !== undefined) isOpen = false;
+    else if (isOpen) words.push(`${words.pop() ?? ''}${word}`);
+    else words.push(word);
+    if (space === undefined) isOpen = true;
+  }
+  return words;
+}
+
+/** What is wrong with a line; undefined if its command has these flags and takes as many arguments. */
+function problemWith(line: string): string | undefined {
+  const typed = wordsOf(line).filter((word) => word !== '[FLAGS]');
+  const [name = '', ...rest] = joinWords(spellHelp(commandFirst(typed)), {findCommand: (id) => byName.get(id)});
+  if (alsoKnown.has(name) || name.endsWith('*') || /^[A-Z.…]/.test(name) || name === '') return undefined;
+  const command = byName.get(name);
+  if (command === undefined) return isTopic(name) ? undefined : `${name} is no command`;
+  let count = 0;
+  for (let at = 0; at < rest.length; at += 1) {
+    const word = rest[at] ?? '';
+    if (word === '--') {
+      count += rest.length - at - 1;
+      break;
+    }
+    if (!/^-[^\d]/.test(word)) {
+      count += 1;
+      continue;
+    }
+    if (['--help', '-h', '--json'].includes(word)) continue;
+    const [flagName = '', value] = word.split('=', 2);
+    const flag = flagNamed(command, flagName);
+    if (flag === undefined) return `${name} has no ${flagName}`;
+    if (flag.type === 'boolean') continue;
+    const given = value ?? (flagName.startsWith('--') || word.length === 2 ? rest[(at += 1)] : word.slice(2));
+    // A sentence may name the flag alone.
+    if (given !== undefined && flag.options && !/^[A-Z]+$/.test(given) && !flag.options.includes(given))
+      return `${flagName} takes no ${given}`;
+  }
+  const isMany = command.strict === false || Object.values(command.args).some(({multiple}) => multiple);
+  return !isMany && count > Object.keys(command.args).length ? `${name} takes fewer arguments` : undefined;
+}
+
+function isTopic(name: string): boolean {
+  return [...byName.keys()].some((id) => id.startsWith(`${name}:`));
+}
+
+function flagNamed(command: Command, word: string): Flag | undefined {
+  return Object.values(command.flags).find(
+    ({name, char, allowNo}) =>
+      word === `--${name}` || (allowNo && word === `--no-${name}`) || word.slice(0, 2) === `-${String(char)}`,
+  );
+}
+
+describe('every line of a page that calls mycli is one that mycli takes', () => {
+  test.each(pages)('%s', (page) => {
+    const problems = linesOf(page).flatMap((line) => {
+      const problem = problemWith(line);
+      return problem === undefined ? [] : [`${line}: ${problem}`];
+    });
+    expect(problems).toEqual([]);
+  });
+});
+
+test('the lines of the pages are found', () => {
+  expect(pages.flatMap((page) => linesOf(page)).length).toBeGreaterThan(300);
+  expect(problemWith('bundle:push --wait --if-changed')).toBeUndefined();
+  expect(problemWith('bundle:push --no-such-flag')).toBe('bundle:push has no --no-such-flag');
+  expect(problemWith('bundle:pull')).toBe('bundle:pull is no command');
+  expect(problemWith('bundle:deploy 42 43')).toBe('bundle:deploy takes fewer arguments');
+});
