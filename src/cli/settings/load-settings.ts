@@ -1,5 +1,4 @@
 import {dirname} from 'node:path';
-import type {Readable} from 'node:stream';
 import {buffer as streamBuffer} from 'node:stream/consumers';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
@@ -22,6 +21,7 @@ import {
 } from '../../settings/definitions.js';
 import type {CheckOptions} from '../../settings/types.js';
 import type {Output} from '../output/output.js';
+import {readSecretInput, type QuestionContext} from '../setup/prompts.js';
 import {loadConfigFile, refuseOtherProject} from './config-file.js';
 import {isApiUnset, serviceUrl, type ServiceKey} from './connection-options.js';
 import {
@@ -42,10 +42,9 @@ import {
 } from './settings.js';
 import {headersAt, isQuoted, pathFrom, Secret} from './text.js';
 
-interface SecretReader {
+interface SecretReader extends QuestionContext {
   readonly cwd: string;
-  readonly stdin: Readable;
-  readonly output: Pick<Output, 'warn'>;
+  readonly output: QuestionContext['output'] & Pick<Output, 'warn'>;
 }
 
 interface SettingsContext extends SecretReader, Pick<SettingsSources, 'flags' | 'env'> {
@@ -335,7 +334,7 @@ interface FlagSecret {
  */
 export async function readFlagSecrets(
   secrets: readonly FlagSecret[],
-  {cwd, stdin, output}: SecretReader,
+  reader: SecretReader,
   others: readonly string[] = [],
 ): Promise<ReadonlyMap<string, string>> {
   const piped = secrets.filter(({text}) => text === '-').map(({name}) => name);
@@ -347,30 +346,27 @@ export async function readFlagSecrets(
   const literal = secrets.filter(({text}) => text !== '-' && !text.startsWith('@'));
   if (literal.length > 0) {
     const variables = new Set(literal.map(({variable}) => variable));
-    output.warn(
+    reader.output.warn(
       `Other users can see the value of ${literal.map(({name}) => name).join(', ')} in the process list. ` +
         `Use ${[...variables].join(', ')}, @FILE or - (stdin) instead.`,
     );
   }
   const read = new Map<string, string>();
-  for (const {name, text} of secrets) {
-    try {
-      const isFile = text.startsWith('@');
-      read.set(
-        name,
-        text === '-'
-          ? decodeText(await streamBuffer(stdin))
-          : isFile
-            ? await readText(pathFrom(cwd, text.slice(1)))
-            : text,
-      );
-    } catch (error) {
-      // Without the path, which is the secret itself if the user did not know what `@` means.
-      const message = asSentence(`The ${name} file cannot be read: ${reasonOf(error)}`);
-      throw createError('ERR_OPTION_INVALID', message, {cause: error});
-    }
-  }
+  for (const {name, text} of secrets) read.set(name, await readFlagSecret(name, text, reader));
   return read;
+}
+
+async function readFlagSecret(name: string, text: string, reader: SecretReader): Promise<string> {
+  const {cwd, stdin} = reader;
+  if (text === '-' && stdin.isTTY) return readSecretInput(`value of ${name}`, reader, ['Pass it as @FILE.']);
+  try {
+    if (text === '-') return decodeText(await streamBuffer(stdin));
+    return text.startsWith('@') ? await readText(pathFrom(cwd, text.slice(1))) : text;
+  } catch (error) {
+    // Without the path, which is the secret itself if the user did not know what `@` means.
+    const message = asSentence(`The ${name} file cannot be read: ${reasonOf(error)}`);
+    throw createError('ERR_OPTION_INVALID', message, {cause: error});
+  }
 }
 
 /** Checks that a secret can be sent, and removes surrounding whitespace. `name`: what it is the value of. */

@@ -97,7 +97,11 @@ export const enterSecret: Suggestion = ['Enter it in a terminal, or pipe it: ', 
  * Reads a secret: typed in a terminal without echo, or all of stdin.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` if several lines are pasted.
  */
-export async function readSecretInput(what: string, context: QuestionContext): Promise<string> {
+export async function readSecretInput(
+  what: string,
+  context: QuestionContext,
+  suggestion: Suggestion = pipeSecret,
+): Promise<string> {
   if (context.stdin.isTTY !== true) {
     // Whoever forgot to close a pipe would wait without knowing for what.
     context.output.info(`Reading the ${what} from stdin, up to its end.`);
@@ -106,8 +110,8 @@ export async function readSecretInput(what: string, context: QuestionContext): P
   return ask(`${what}:`, context, async ({password}, shown, terminal, hasMore) => {
     const secret = await password({...shown, toggleMask: false}, terminal);
     if (!(await hasMore())) return secret;
-    const message = `The ${what} has more than one line, which cannot be entered here. Nothing was stored.`;
-    throw createError('ERR_OPTION_INVALID', message, {suggestions: [pipeSecret]});
+    const message = `The ${what} has more than one line, which cannot be entered here.`;
+    throw createError('ERR_OPTION_INVALID', message, {suggestions: [suggestion]});
   });
 }
 

@@ -10,7 +10,7 @@ import {readFlagSecrets} from '../settings/load-settings.js';
 import type {Settings} from '../settings/settings.js';
 
 type Variables = Readonly<Record<string, string>>;
-type Sources = Pick<CommandContext, 'cwd' | 'stdin' | 'output'>;
+type Sources = Pick<CommandContext, 'cwd' | 'stdin' | 'output' | 'signal'>;
 
 /** Prefixes of the settings of the service's clients, some of which are secrets. They are not variables of an app. */
 const clientPrefixes = ['MYCLI_', 'MRT_', 'SFCC_'];
@@ -21,7 +21,10 @@ function isOfApp(name: string, excluded: readonly string[] = []): boolean {
 }
 
 /** The names of an app's variables in a dotenv file. */
-export async function variableNamesIn(path: string, context: Omit<Sources, 'output'>): Promise<readonly string[]> {
+export async function variableNamesIn(
+  path: string,
+  context: Omit<Sources, 'output' | 'signal'>,
+): Promise<readonly string[]> {
   return Object.keys(await readDotenv(path, context)).filter((name) => isOfApp(name));
 }
 
@@ -90,8 +93,12 @@ export function describeMissing(names: readonly string[], target = 'The target')
  * Reads a dotenv file; `-` is stdin.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` if it is none, has no variables, or a value that parsers read differently
  */
-async function readDotenv(path: string, {cwd, stdin}: Omit<Sources, 'output'>): Promise<Variables> {
+async function readDotenv(path: string, {cwd, stdin}: Omit<Sources, 'output' | 'signal'>): Promise<Variables> {
   const name = path === '-' ? 'stdin' : path;
+  if (path === '-' && stdin.isTTY)
+    throw createError('ERR_USAGE', 'Variables are not read from a terminal, which would show them.', {
+      suggestions: ['Pipe them, or name a file.'],
+    });
   let text: string;
   try {
     text = path === '-' ? decodeText(await buffer(stdin)) : await readText(resolve(cwd, path));

@@ -12,6 +12,7 @@ import type {CommandContext} from '../../../src/cli/command/command-context.js';
 import {loadSettings} from '../../../src/cli/settings/load-settings.js';
 import type {Settings} from '../../../src/cli/settings/settings.js';
 import {makeFolder} from '../../folder.js';
+import {collectOutput} from '../collect-output.js';
 
 let cwd: string;
 beforeEach(async () => {
@@ -22,8 +23,9 @@ async function load(flags: Readonly<Record<string, unknown>>, env: NodeJS.Proces
   const warn = (message: string) => {
     throw new Error(`unexpected warning: ${message}`);
   };
-  const stdin = new PassThrough();
-  const context = {flags, env, cwd, stdin, output: {warn}, credentialFile: {directory: cwd, warn}};
+  const input = {stdin: new PassThrough(), signal: new AbortController().signal};
+  const output = Object.assign(collectOutput().output, {warn});
+  const context = {flags, env, cwd, ...input, output, credentialFile: {directory: cwd, warn}};
   return (await loadSettings(context, {stored: false})).settings;
 }
 

@@ -63,7 +63,7 @@ describe.skipIf(!hasScript)('a secret', () => {
     await terminal.shows('[input is masked]');
     terminal.type(pasted);
     await terminal.shows('prompt> ');
-    expect(terminal.shown()).toContain('has more than one line, which cannot be entered here. Nothing was stored.');
+    expect(terminal.shown()).toContain('has more than one line, which cannot be entered here.');
     expect(terminal.shown()).toMatch(/Pipe it: mycli login.* < FILE\./);
     terminal.type('echo code-$?\r');
     await terminal.shows('code-3');
@@ -83,6 +83,25 @@ describe.skipIf(!hasScript)('a secret', () => {
     expect(terminal.sent().lastIndexOf('\u001B[?2004l')).toBeGreaterThan(
       terminal.sent().lastIndexOf('[input is masked]'),
     );
+  });
+
+  test.each([
+    ['a flag', '--api-key', 'push --api-key -', 'canary'],
+    ['a flag in several lines', '--api-key', 'push --api-key -', pastedKey],
+    ['a variable', 'TOKEN', 'env:set TOKEN=- --target staging', 'canary'],
+  ])('that is typed for %s is not shown', async (_, name, command, keys) => {
+    const terminal = inShell();
+    terminal.type(`${mycli} ${command}\r`);
+    await terminal.shows(`? value of ${name}: [input is masked]`);
+    terminal.type(`${keys}\r`);
+    await terminal.shows('prompt> ');
+    expect(terminal.sent()).not.toMatch(/canary|PRIVATE KEY/);
+  });
+
+  test('is not typed as a file of variables, which the terminal would show', async () => {
+    const terminal = inShell();
+    terminal.type(`${mycli} env:set --from - --target staging\r`);
+    await terminal.shows('Variables are not read from a terminal, which would show them.');
   });
 
   test('of several lines is asked for again by init, which keeps the other answers', async () => {

@@ -12,6 +12,7 @@ import {readSecrets} from '../../../src/cli/settings/load-settings.js';
 import {resolveSettings, type Setting} from '../../../src/cli/settings/settings.js';
 import {Secret} from '../../../src/cli/settings/text.js';
 import {makeFolder} from '../../folder.js';
+import {collectOutput} from '../collect-output.js';
 
 let cwd: string;
 let warnings: string[];
@@ -31,8 +32,9 @@ const variable = (name: string, value: string): Setting<Secret> => ({
 });
 
 function read(named: Parameters<typeof readSecrets>[0], stdin = '') {
-  const output = {warn: (message: string) => void warnings.push(message)};
-  return readSecrets(named, {cwd, stdin: Readable.from([stdin]), output});
+  const {signal} = new AbortController();
+  const output = Object.assign(collectOutput().output, {warn: (message: string) => void warnings.push(message)});
+  return readSecrets(named, {cwd, stdin: Readable.from([stdin]), output, signal});
 }
 
 describe('readSecrets', () => {
