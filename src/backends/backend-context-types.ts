@@ -47,6 +47,7 @@ export interface BackendCheckContext<Options = unknown> {
    * if there is none.
    */
   readonly configDirectory: string;
+  /** Read variables by name. They cannot be enumerated: who writes a context down writes down no other secret. */
   readonly env: Environment;
   readonly logger: Logger;
   /** Set when the question is about a project. */

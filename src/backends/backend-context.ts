@@ -57,7 +57,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     const work = createClient({...rules, signal: grace.signal}).then((client) =>
       cleanup({http: client, signal: grace.signal}),
     );
-    const done = withTimeout(work, cleanupGraceMs, new AbortController().signal)
+    const done = withTimeout(work, cleanupGraceMs)
       .catch((error: unknown) => logger.warn(asSentence(`Cleaning up failed: ${reasonOf(error)}`)))
       .finally(() => grace.abort());
     options.onCleanup?.(done);

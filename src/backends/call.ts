@@ -219,15 +219,16 @@ export const pluginTimeoutMs = 10_000;
 export async function withTimeout<Result>(
   work: Promise<Result>,
   timeoutMs: number,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<Result> {
   const done = new AbortController();
-  const late = delay(timeoutMs, undefined, {signal: AbortSignal.any([signal, done.signal])}).then(
+  const ends = [done.signal, signal ?? []].flat();
+  const late = delay(timeoutMs, undefined, {signal: AbortSignal.any(ends)}).then(
     () => {
       throw new Error(`no answer within ${String(timeoutMs / 1000)} s`);
     },
     () => {
-      throw signal.reason;
+      throw signal?.reason;
     },
   );
   try {

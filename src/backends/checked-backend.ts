@@ -5,10 +5,42 @@ import {checkBeforeRetrying} from '../errors/suggestion.js';
 import {checkResult, type HostBackend} from './host-backend.js';
 import {callBackend} from './call.js';
 import {describeIssue, unsetOptions} from './resolve-backend.js';
-import type {AnyBackend} from './contract.js';
-import {backendMembers, type MemberRow} from './members.js';
+import type {AnyBackend, BackendContext, BackendLoginContext, Environment} from './contract.js';
+import {backendMembers, type MemberName, type MemberRow} from './members.js';
+import {runningPlugin} from './plugin-code.js';
 
 type Member = (...given: readonly unknown[]) => Promise<unknown>;
+
+type AnyContext = Partial<BackendContext & BackendLoginContext>;
+
+const checking = ['options', 'configDirectory', 'env', 'logger', 'projectSlug', 'targetSlug'] as const;
+const asking = [...checking, 'http', 'error', 'waitToRetry', 'timeouts', 'signal', 'maskSecret'] as const;
+/** What the contexts have in the contract. Other functions than these get that of every operation. */
+const contextMembers: {readonly [Name in MemberName]?: readonly (keyof AnyContext)[]} = {
+  check: checking,
+  verify: asking,
+  login: [...asking, 'prompt', 'openUrl'],
+};
+const operationMembers = [...asking, 'bodies', 'openStream', 'state', 'onAbort', 'onProgress'] as const;
+
+/** A context with what its contract names, and nothing else of the host. No environment variable can be enumerated. */
+function contractContext(member: MemberName, context: AnyContext): AnyContext {
+  const {env = {}, logger, bodies} = context;
+  const own: AnyContext = {
+    ...context,
+    env: Object.create(env) as Environment,
+    ...(logger && {
+      logger: {
+        debug: (message: string) => logger.debug(message),
+        info: (message: string) => logger.info(message),
+        warn: (message: string) => logger.warn(message),
+      },
+    }),
+    ...(bodies && {bodies: {multipart: bodies.multipart, file: bodies.file}}),
+  };
+  const members = contextMembers[member] ?? operationMembers;
+  return Object.fromEntries(members.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])));
+}
 
 /**
  * Wraps a plugin's backend and checks its answers. One that violates the contract becomes an error that names the
@@ -28,7 +60,9 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
     if (member === undefined) return [];
     const schema = typeof row.answer === 'function' ? row.answer(backend) : row.answer;
     const checked: Member = async (...given) => {
-      const answer = await check(await member.apply(backend, [...given]), schema, row);
+      const context = contractContext(key as MemberName, given.at(-1) as AnyContext);
+      const called = () => member.apply(backend, [...given.slice(0, -1), context]);
+      const answer = await check(await runningPlugin.run(plugin, called), schema, row);
       return row.piece === undefined ? answer : checkedPieces(answer as AsyncIterable<unknown>, row.piece, row);
     };
     return [[key, checked] as const];

@@ -69,8 +69,6 @@ function reportOf(
 ): {readonly backends: readonly PluginBackend[]; readonly failures: readonly BackendFailure[]} {
   const answers = successes.map(({result}) => (isRecord(result) ? result['backends'] : undefined));
   const problems = [
-    // oclif silently skips a module that does not export a function.
-    ...(successes.length + failures.length === 0 ? ['exports no function'] : []),
     ...failures.map(({error}) => `failed: ${oneLine(messageOf(error))}`),
     ...answers.filter((answer) => !Array.isArray(answer)).map(() => 'returned no {backends: [...]}'),
   ];

@@ -112,7 +112,6 @@ describe('discovering the backends of plugins', () => {
     ['returns nothing', returning(null), noList],
     ['returns a list', returning([backend('acme')]), noList],
     ['returns no list', returning({backends: backend('acme')}), noList],
-    ['exports no function', {successes: [], failures: []}, ['exports no function']],
     ['fails with no error', {successes: [], failures: [{error: ' no\n luck '}]}, ['failed: no luck']],
     [
       'fails and returns nothing',

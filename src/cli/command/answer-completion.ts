@@ -18,7 +18,7 @@ const limitMs = 300;
  * @param words What follows `mycli`, up to the cursor.
  */
 export async function answerCompletion(words: readonly string[], options: HostOptions): Promise<void> {
-  const {session} = options;
+  const session = options.session();
   // What a configuration prints is no completion.
   session.output.claimStdout();
   const config = new HostConfig({...options, userPlugins: false});

@@ -52,8 +52,13 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     return reachBackends({context, settings, needs, ...more});
   }
 
+  constructor(argv: string[], {options}: HostConfig) {
+    // oclif makes another one of the configuration, which calls hooks in another way.
+    super(argv, options.config());
+  }
+
   override async run(): Promise<void> {
-    const {session} = this.config.options;
+    const session = this.config.options.session();
     try {
       await this.#openEvents(session);
       session.ended = {document: await this.#execute(session)};

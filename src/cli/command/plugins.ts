@@ -16,6 +16,7 @@ import type {Session} from './session.js';
 import {createError} from '../../errors/index.js';
 import {endedByPlugin, endsCommand, requestedExitCode} from './error-report.js';
 import {debugFailure, goesOn, locatedError, locateFailures} from './plugin-failures.js';
+import {callHooks} from './plugin-hooks.js';
 
 export function skipsPlugins(env: Environment): boolean {
   return !['', '0', 'false'].includes(env['MYCLI_SKIP_PLUGINS'] ?? '');
@@ -23,7 +24,8 @@ export function skipsPlugins(env: Environment): boolean {
 
 /** oclif's options, which it passes on to every configuration that it makes of ours. */
 export interface HostOptions extends Interfaces.Options {
-  readonly session: Session;
+  /** A function, because plugins get the configuration: who writes that down must not write down the environment. */
+  readonly session: () => Session;
 }
 
 /**
@@ -31,15 +33,17 @@ export interface HostOptions extends Interfaces.Options {
  * with which a hook explicitly exits before the command ends it.
  */
 export class HostConfig extends Config {
-  constructor(override options: HostOptions) {
-    super(options);
+  declare options: HostOptions & {readonly config: () => HostConfig};
+
+  constructor(options: HostOptions) {
+    super({...options, config: () => this} as HostOptions);
   }
 
   override async loadPluginsAndCommands(given?: {readonly force: boolean}): Promise<void> {
     const {userPlugins, session} = this.options;
     const problem = userPlugins === true ? pluginListProblem(this.dataDir) : undefined;
     if (problem !== undefined) {
-      session.output.warn(`Ignored the plugins listed in ${this.dataDir}, because ${problem}.`);
+      session().output.warn(`Ignored the plugins listed in ${this.dataDir}, because ${problem}.`);
       this.options = {...this.options, userPlugins: false};
     }
     // oclif's own warnings about plugins don't name them.
@@ -50,7 +54,7 @@ export class HostConfig extends Config {
 
   /** Names the plugins that oclif has left out, and their commands that it has left out. */
   async #reportFailures(): Promise<void> {
-    const {output} = this.options.session;
+    const {output} = this.options.session();
     const listed = this.options.userPlugins === true ? userPlugins(this.dataDir) : [];
     for (const {name, folder} of listed.filter((plugin) => !this.plugins.has(plugin.name))) {
       const problem = packageProblem(folder) ?? 'it cannot be loaded';
@@ -77,9 +81,11 @@ export class HostConfig extends Config {
     timeout?: number,
     captureErrors?: boolean,
   ): Promise<Interfaces.Hook.Result<Interfaces.Hooks[T]['return']>> {
-    const {output, foreign} = this.options.session;
+    const {output, foreign} = this.options.session();
     const isOver = event === 'postrun' || event === 'finally';
-    const outcome = await super.runHook(event, options, timeout, true);
+    // oclif leaves this one to its own package, too.
+    if (event === 'preparse') return super.runHook(event, options, timeout, captureErrors);
+    const outcome = await callHooks(this, String(event), options, timeout);
     const failures = locateFailures(outcome, String(event), output);
     for (const {error, plugin} of captureErrors === true ? [] : failures) {
       if (!isOver && endsCommand(error)) throw foreign ? error : endedByPlugin(plugin.name, error);
@@ -95,10 +101,10 @@ export class HostConfig extends Config {
 export async function loadConfig(options: HostOptions, args: readonly string[]): Promise<HostConfig> {
   const config = new HostConfig(options);
   await config.load();
-  const {cwd, env, output} = options.session;
+  const {cwd, env, output, pluginProblems} = options.session();
   const report = (problem: BackendFailure) => {
     if (config.plugins.has(problem.plugin)) return;
-    options.session.pluginProblems.push(problem);
+    pluginProblems.push(problem);
     output.warn([problem.message, problem.suggestion ?? []].flat().join(' '));
   };
   const found = projectPlugins(options.root, args, {cwd, env, report}).filter(({name}) => !config.plugins.has(name));
@@ -154,9 +160,9 @@ export function declaredCommands(
   dataDirectory: string,
   args: readonly string[],
 ): readonly Command.Loadable[] {
-  if (skipsPlugins(session.env)) return [];
+  const {cwd, env} = session();
+  if (skipsPlugins(env)) return [];
   const own = userPlugins(dataDirectory).map(({folder}) => folder);
-  const {cwd, env} = session;
   const ofProject = projectPlugins(root, args, {cwd, env, report: () => undefined}).map((plugin) => plugin.root);
   return [...own, ...ofProject]
     .filter((folder) => !isForeignPackage(folder))

@@ -275,7 +275,7 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session):
   settings.enableAutoTranspile = false;
   const typed = host.argv.slice(2);
   const given = commandFirst(spellHelp(typed));
-  const options = {root, logger: silentLogger, userPlugins: !skipsPlugins(host.env), session};
+  const options = {root, logger: silentLogger, userPlugins: !skipsPlugins(host.env), session: () => session};
   setLogger(options);
   if (typed[0] === completionRequest) {
     const {answerCompletion} = await import('./answer-completion.js');

@@ -3,7 +3,7 @@ import {secretsOf} from '../../backends/resolve-backend.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import type {CommandContext} from '../command/command-context.js';
-import {goesOn, locateFailures} from '../command/plugin-failures.js';
+import {goesOn} from '../command/plugin-failures.js';
 import {skipsPlugins} from '../command/plugins.js';
 import {isPluginBackend} from './connection-options.js';
 import {optionsFor, typedOptions} from './plugin-settings.js';
@@ -37,10 +37,7 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
     return {
       name,
       version,
-      async runHook(options, timeoutMs) {
-        const outcome = await scoped.runHook(hook, {...options}, timeoutMs, true);
-        return {...outcome, failures: locateFailures(outcome, hook, output)};
-      },
+      runHook: (options, timeoutMs) => scoped.runHook(hook, {...options}, timeoutMs, true),
     };
   });
   const chosen = Object.keys(settings.backendOptions.value);

@@ -9,7 +9,6 @@ import {messageOf} from '../../errors/system-failure.js';
 import type {WriteFacts} from '../../operations/host.js';
 import type {Output} from '../output/output.js';
 import {withoutPlugin} from '../command/error-report.js';
-import {locateFailures} from '../command/plugin-failures.js';
 
 const beforeHook = 'mycli:before-write';
 const afterHook = 'mycli:after';
@@ -34,7 +33,7 @@ const afterTimeoutMs = 5000;
 /** How long they may take after a signal, in milliseconds: less than a command has to clean up. */
 const interruptedTimeoutMs = 500;
 
-export type PluginConfig = Pick<Interfaces.Config, 'plugins' | 'runHook'>;
+export type PluginConfig = Pick<Interfaces.Config, 'runHook'>;
 
 type Answer = {readonly plugin: string} & ({readonly result: unknown} | {readonly error: unknown});
 
@@ -43,7 +42,7 @@ type Answer = {readonly plugin: string} & ({readonly result: unknown} | {readonl
  * Resolves to their answers, ordered by the names of the plugins.
  */
 async function runHooks(
-  {config, output}: Pick<Asking, 'config' | 'output'>,
+  config: PluginConfig,
   hook: string,
   options: object,
   signals: readonly AbortSignal[],
@@ -55,19 +54,14 @@ async function runHooks(
   over.abort();
   const answers: Answer[] = [
     ...outcome.successes.map(({plugin, result}) => ({plugin: plugin.name, result: result as unknown})),
-    ...locateFailures(outcome, hook, output).map(({plugin, error}) => ({plugin: plugin.name, error})),
+    ...outcome.failures.map(({plugin, error}) => ({plugin: plugin.name, error})),
   ];
-  // oclif silently skips a module that does not export a function.
-  const silent = [...config.plugins.values()].filter(
-    ({name, hooks}) => (hooks[hook]?.length ?? 0) > answers.filter(({plugin}) => plugin === name).length,
-  );
-  answers.push(...silent.map(({name}) => ({plugin: name, error: new Error('it exports no function')})));
   return answers.toSorted((a, b) => (a.plugin < b.plugin ? -1 : 1));
 }
 
 interface Asking {
   readonly config: PluginConfig;
-  readonly output: Pick<Output, 'warn' | 'clean' | 'debug'>;
+  readonly output: Pick<Output, 'warn' | 'clean'>;
   readonly signal: AbortSignal;
 }
 
@@ -81,7 +75,7 @@ export async function askBeforeWrite(
   {config, output, signal}: Asking,
 ): Promise<void> {
   signal.throwIfAborted();
-  const answers = await runHooks({config, output}, beforeHook, {...planned, dryRun}, [signal], beforeWriteTimeoutMs);
+  const answers = await runHooks(config, beforeHook, {...planned, dryRun}, [signal], beforeWriteTimeoutMs);
   signal.throwIfAborted();
   const {operation} = planned;
   const vetoes = answers.flatMap(({plugin, ...answer}) => {
@@ -124,8 +118,8 @@ export async function tellAfterWrite(
   const outcome: WriteOutcome = {...planned, ...known, ...outcomeOf(ended, output)};
   // After Ctrl-C, the time is limited anyway.
   const answers = signal.aborted
-    ? await runHooks({config, output}, afterHook, outcome, [], interruptedTimeoutMs)
-    : await runHooks({config, output}, afterHook, outcome, [signal], afterTimeoutMs);
+    ? await runHooks(config, afterHook, outcome, [], interruptedTimeoutMs)
+    : await runHooks(config, afterHook, outcome, [signal], afterTimeoutMs);
   for (const answer of answers) {
     if (!('error' in answer)) continue;
     const message = lineOf(messageOf(answer.error), output);

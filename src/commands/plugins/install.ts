@@ -7,7 +7,7 @@ export default class PluginsInstall extends commands['plugins:install'] {
 
   /** Without npm, oclif would report that the registry has no such package. It takes any `a/b` for a repository. */
   override async run(): Promise<void> {
-    const {session} = this.config.options;
+    const session = this.config.options.session();
     await requireNpm(session.env);
     const {argv} = await this.parse(commands['plugins:install']);
     const named = new Map(argv.map((name) => [String(name), locatePlugin(String(name), session.cwd)]));

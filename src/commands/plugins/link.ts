@@ -8,7 +8,7 @@ export default class PluginsLink extends commands['plugins:link'] {
 
   override async run(): Promise<void> {
     const {args} = await this.parse(commands['plugins:link']);
-    const {from = ''} = locatePlugin(`file:${args.path}`, this.config.options.session.cwd);
+    const {from = ''} = locatePlugin(`file:${args.path}`, this.config.options.session().cwd);
     const problem = packageProblem(from);
     if (problem !== undefined)
       throw createError('ERR_USAGE', `This is no plugin: ${problem}.`, {

@@ -1,10 +1,11 @@
+import type {Interfaces} from '@oclif/core';
 import type {PluginConfig} from '../../../src/cli/settings/write-hooks.js';
 import {surroundings} from '../surroundings.js';
 
 /** What a plugin's hook does. */
 export type HookFunction = (options: Readonly<Record<string, unknown>>) => unknown;
 
-export const pluginRoot = surroundings().cwd;
+const pluginRoot = surroundings().cwd;
 
 /** oclif's configuration with plugins whose hook has one module each: a function, or something that is none. */
 export function configOf(hook: string, hooks: Readonly<Record<string, HookFunction | string>>): PluginConfig {
@@ -13,13 +14,13 @@ export function configOf(hook: string, hooks: Readonly<Record<string, HookFuncti
   );
   return {
     plugins: new Map(plugins),
-    async runHook(this: PluginConfig, _hook: string, options: Readonly<Record<string, unknown>>) {
+    async runHook(this: Pick<Interfaces.Config, 'plugins'>, _hook: string, options: Readonly<Record<string, unknown>>) {
       const successes: unknown[] = [];
       const failures: unknown[] = [];
       for (const plugin of this.plugins.values()) {
         const run = hooks[plugin.name];
-        if (typeof run !== 'function') continue;
         try {
+          if (typeof run !== 'function') throw new Error('it exports no function');
           successes.push({plugin, result: await run(options)});
         } catch (error) {
           failures.push({plugin, error});
