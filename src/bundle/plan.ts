@@ -15,7 +15,7 @@ import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {optionProblems, rejectProblems} from '../settings/definitions.js';
 import {v2Defaults} from '../settings/schemas.js';
 import {backslashWarnings, markFiles, type PatternLists} from './files/patterns.js';
-import {isDefault, siteWarnings, ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
+import {hiddenSite, isDefault, siteWarnings, ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
 import {checkBuildScripts} from './files/server-code.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
 import {checkUnneeded} from './files/unneeded-files.js';
@@ -138,6 +138,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories, paths)),
       ...(framework === undefined && isDefault(settings) ? await startWarnings(buildDirectory, paths) : []),
       ...strayFiles(files, settings),
+      ...hiddenSite(files, settings, framework),
       ...patternWarnings(v2?.matchMode, {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')}, paths),
     ],
     laterFiles: scan.laterFiles,

@@ -245,6 +245,25 @@ export function siteWarnings({sources}: ResolvedConfig, paths: readonly string[]
   ];
 }
 
+/**
+ * A warning about a build of which browsers could load nothing, by the lists of its framework or of its configuration:
+ * the caller's own may mean that, and the defaults make everything public that is not known to be a server's.
+ */
+export function hiddenSite(
+  files: readonly BundleFile[],
+  {sources}: ResolvedConfig,
+  framework: Framework | undefined,
+): readonly string[] {
+  const from = fromOf(sources, 'ssrOnly') ?? defaultSource;
+  if (['option', 'static', defaultSource].includes(from) || files.some(({ssrOnly}) => !ssrOnly)) return [];
+  const {name = '', public: folders = []} = framework ?? {};
+  const place = folders.length === 0 ? '' : ` ${name} has them in ${folders.join(' or ')}.`;
+  return [
+    `By the lists of ${from}, every file is server-only, so browsers can load no script, style or image.${place} Unless ` +
+      'the server is an API alone, check that the build is complete, or choose its server-only files with --ssr-only GLOB.',
+  ];
+}
+
 export function isStatic(sources: ResolvedConfig['sources']): boolean {
   return fromOf(sources, 'ssrOnly') === 'static';
 }

@@ -150,3 +150,32 @@ test.each(['v1', 'v2'] as const)('%s: the entry and the packages of a framework 
     });
   }
 });
+
+describe('a build with a server and no public file', () => {
+  const hidden = (from: string) =>
+    `By the lists of ${from}, every file is server-only, so browsers can load no script, style or image.`;
+  const nuxt = {
+    'package.json': '{"dependencies": {"nuxt": "4"}}',
+    'build/nitro.json': '{}',
+    'build/server/index.mjs': '',
+    'build/www/app.js': '',
+  };
+
+  test('is told with the folders that its framework makes public, which are elsewhere', async () => {
+    expect(await warningsOf(nuxt)).toEqual([
+      `${hidden('Nuxt')} Nuxt has them in public. Unless the server is an API alone, check that the build is complete, ` +
+        'or choose its server-only files with --ssr-only GLOB.',
+    ]);
+    expect(await warningsOf({...nuxt, 'build/nitro.json': '{"publicDir": "www"}'})).toEqual([]);
+    expect(await warningsOf({...nuxt, 'build/public/app.js': ''})).toEqual([]);
+  });
+
+  test('is told of the lists in a configuration, not of those that are passed', async () => {
+    const ofProject = "export default {ssrOnly: ['**/*'], ssrShared: []};";
+    expect(await warningsOf({...smallBuild, 'config.server.mjs': ofProject})).toEqual([
+      expect.stringMatching(`^${hidden('config.server.mjs')} Unless `),
+    ]);
+    expect(await warningsOf(smallBuild, {ssrOnly: ['**/*'], ssrShared: []})).toEqual([]);
+    expect(await warningsOf({'build/ssr.js': ''})).toEqual([]);
+  });
+});
