@@ -41,14 +41,20 @@ const nowhere: RunSurroundings = {folder: [], settings: []};
 
 const legacy = ['--origin', '--logs-origin', '--api-key', '--api-user'];
 const api = [
-  ...['--api-origin', '--organization', '--token-url', '--client-id', '--scope', '--api-token'],
-  ...['--client-secret', '--client-key', '--client-key-passphrase', '--client-certificate'],
+  '--api-origin',
+  '--organization',
+  '--token-url',
+  '--client-id',
+  '--scope',
+  '--api-token',
+  '--client-secret',
+  '--client-key',
+  '--client-key-passphrase',
+  '--client-certificate',
 ];
 const plugins = ['--backend-option'];
-const project = [
-  ...['--project', '--runtime-backend', '--request-timeout', '--connect-timeout'],
-  ...[...legacy, ...api, ...plugins],
-];
+const limits = ['--request-timeout', '--connect-timeout'];
+const project = ['--project', '--runtime-backend', ...limits, ...legacy, ...api, ...plugins];
 const target = [...project, '--target'];
 const folders = ['--project-directory', '--build-directory'];
 
@@ -58,8 +64,15 @@ const folders = ['--project-directory', '--build-directory'];
  */
 export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
   'auth:login': [
-    ...['--runtime-backend', '--origin', '--api-user', '--backend-option'],
-    ...['--api-origin', '--organization', '--token-url', '--client-id', '--scope'],
+    '--runtime-backend',
+    '--origin',
+    '--api-user',
+    '--backend-option',
+    '--api-origin',
+    '--organization',
+    '--token-url',
+    '--client-id',
+    '--scope',
   ],
   'auth:status': [],
   'backend:list': [],

@@ -14,8 +14,8 @@ const renewalMs = 20_000;
  *
  * A lock is a folder beside the file, named after its process. Whoever has made one, looks for others, and withdraws if
  * there are any: of two, at least one sees the other.
- * @param options `patienceMs`: how long to wait for another process; 0: not at all. Whoever changes a small file is done
- * long before the default.
+ * @param options `patienceMs`: how long to wait for another process; 0: not at all. Whoever changes a small file is
+ * done long before the default.
  * @throws RuntimeCliError `ERR_OUTPUT` when the folder cannot be written, or another process keeps the lock.
  */
 export async function withLock<Result>(
@@ -63,7 +63,9 @@ async function findOther(path: string, own: string): Promise<string | undefined>
   return undefined;
 }
 
-/** Whether a lock was renewed lately, by the clock of the file system: that of a container whose processes we can't see. */
+/**
+ * Whether a lock was renewed lately, by the clock of the file system: that of a container whose processes we can't see.
+ */
 async function isFresh(other: string, own: string): Promise<boolean> {
   const [theirs, ours] = await Promise.all([other, own].map((path) => stat(path).catch(() => undefined)));
   return theirs !== undefined && ours !== undefined && ours.mtimeMs - theirs.mtimeMs < 3 * renewalMs;

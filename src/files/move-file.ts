@@ -2,7 +2,9 @@ import {rename} from 'node:fs/promises';
 import {setTimeout} from 'node:timers/promises';
 import {systemCode} from '../errors/system-failure.js';
 
-/** What Windows, and the drives and shares of other systems that it serves, say while another program has the file open. */
+/**
+ * What Windows, and the drives and shares of other systems that it serves, say while another program has the file open.
+ */
 const heldCodes: ReadonlySet<unknown> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 /** Milliseconds between the attempts to move a file: a virus scanner or a reader lets go of it within two seconds. */
 const pauses = [10, 40, 100, 250, 400, 600, 600];

@@ -26,7 +26,9 @@ export function findProgram(name: string, env: Environment, cwd?: string): strin
   return files.find((file) => isFile(file, constants.X_OK)) ?? files.find((file) => isFile(file, constants.F_OK));
 }
 
-/** npm or yarn. On Windows the script that their batch files start: oclif starts no batch file whose path has a blank. */
+/**
+ * npm or yarn. On Windows the script that their batch files start: oclif starts no batch file whose path has a blank.
+ */
 export function findPackageManager(name: string, env: Environment): string | undefined {
   const found = findProgram(name, env);
   const script = join(dirname(found ?? ''), `node_modules/${name}/bin/${name}-cli.js`);

@@ -42,8 +42,13 @@ export interface Framework {
   readonly copies?: readonly {readonly from: string; readonly to: string}[];
   /** What it leaves when it was built in a way that can't be pushed: paths in the project, and what to set. */
   readonly unfit?: {readonly marks: readonly string[]; readonly problem: string; readonly advice: string};
-  /** A text in the entry of such a build. */
-  readonly unfitEntry?: {readonly text: RegExp; readonly problem: string; readonly advice: string};
+  /** A text in the entry of such a build, unless it has the other one. */
+  readonly unfitEntry?: {
+    readonly text: RegExp;
+    readonly unless?: RegExp;
+    readonly problem: string;
+    readonly advice: string;
+  };
   /** Where the framework's own settings for the Runtime are. */
   readonly ownSettings?: 'pwa-kit' | 'config.server';
   /** What its own client does with a v2 bundle. */

@@ -56,7 +56,9 @@ const programEntries = ['ssr', 'server', 'main', 'index', 'app'].flatMap((name) 
 
 /** What fastify-cli starts, which is no app but a part of one. */
 const fastifyPlugin = {
-  text: /^(?![^]*(?:\blisten\(|\b[Ff]astify\w*(?:\.default)?\)?\())(?:[^]*@fastify\/autoload|(?=[^]*\b(?:exports|default)\b)[^]*(?:function\s*(?:\w+\s*)?|=\s*(?:async\s*)?)\(\s*(?:fastify|app|server|instance)\s*,)/,
+  text: /@fastify\/autoload|(?:function\s*(?:\w+\s*)?|=\s*(?:async\s*)?)\(\s*(?:fastify|app|server|instance)\s*,/,
+  // It makes or starts a server: fastify(), Fastify.default(), app.listen().
+  unless: /\blisten\(|\b[Ff]astify\w*(?:\.default)?\)?\(/,
   problem: 'The entry exports a plugin of Fastify, which fastify-cli starts, not a server.',
   advice:
     "Add an ssr.mjs to the build that registers it: import Fastify from 'fastify'; import app from './app.js'; const server = " +
@@ -380,8 +382,9 @@ export const frameworks: readonly Framework[] = [
     buildCommand: 'vike build',
     ...viteServer,
     unfitEntry: {
-      // A server reads the fetch of a module.
-      text: /^(?!.*\bfetch\b).*__VIKE__IS_DEV/s,
+      text: /__VIKE__IS_DEV/,
+      // What the Runtime calls of a server.
+      unless: /\bfetch\b/,
       problem: 'server/entry.mjs exports the pages of Vike, not a server.',
       advice: 'Set server: true in pages/+config, and build again',
     },

@@ -34,7 +34,7 @@ const serverFolder = /^(?:server|functions|api|ssr|_worker\.js)$/;
 const assetFolder = /^(?:_.+|assets|browser|chunks|client|js|node_modules|public|static)$/;
 /** Functions of a server that Expo builds, below a folder that looks like one of what browsers load. */
 const hiddenFunctions = /(?:^|\/)_[^/]+\/functions\//;
-const script = /\.(?:[cm]?[jt]s|go|php|py|rb)$/;
+const script = /\.(?:[cm]?[jt]s|go|py|rb)$/;
 /** Programs that a build may have beside the folder with its page. */
 const program = /^(?:server|entry|index)(?:[.-].+)?\.[cm]?js$/;
 

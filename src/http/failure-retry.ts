@@ -1,7 +1,7 @@
 import type {RequestError, RetryFunction} from 'got';
 import {HttpCall, isBroken, isRepeatable, maxRepeats, statusName} from './connection/call.js';
 import {failureKind, failureReason, isLocalRefusal, knownError, type FailureKind} from './errors/failure.js';
-import {isMaintenance} from './errors/response-error.js';
+import {isMaintenance, unclearStatuses} from './errors/response-error.js';
 import {RequestCount} from './rate-limit/hooks.js';
 import {announceRetry, planRetry, type RateLimitMiddlewareConfig, type RateLimitPolicy} from './rate-limit/policy.js';
 import type {RetryEvent} from './types.js';
@@ -57,9 +57,6 @@ function planUnsent(error: RequestError, call: HttpCall, policy: RateLimitPolicy
   return event;
 }
 
-/** Statuses of gateways that have no service for an upload, or that end one that takes too long. */
-const breakingStatuses: ReadonlySet<number> = new Set([408, 502, 503, 504]);
-
 /**
  * The repetition of a request that changes nothing, because the server failed or its answer was lost, or of an upload
  * that broke off before the server can have had all of it.
@@ -78,7 +75,7 @@ function planRepeat(
   if (!(isRead || isSentAgain) || error.name === 'ParseError') return undefined;
   const hasFailed =
     status !== undefined &&
-    (isRead ? status >= 500 : breakingStatuses.has(status)) &&
+    (isRead ? status >= 500 : status === 503 || unclearStatuses.has(status)) &&
     !policy.statusCodes.includes(status);
   const isLost =
     (status === undefined || (isRead && status >= 200 && status < 300)) &&

@@ -1,10 +1,10 @@
 const mask = '***';
 
 /**
- * Creates a function that masks, in any text: the secrets, see `createMasker`; the values of `Authorization` headers; and
- * the credentials and queries of URLs, which may be presigned.
- * @param secrets - Secrets with fewer than 4 characters are not masked, since that would mangle every message. The
- * list may grow.
+ * Creates a function that masks, in any text: the secrets, see `createMasker`; the values of `Authorization` headers;
+ * and the credentials and queries of URLs, which may be presigned.
+ * @param secrets - Secrets with fewer than 4 characters are not masked, since that would mangle every message. The list
+ * may grow.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const maskSecrets = createMasker(secrets);
@@ -56,7 +56,9 @@ const parts =
 
 const entities: Readonly<Record<string, string>> = {amp: '&', lt: '<', gt: '>', quot: '"', apos: "'"};
 
-/** What is compared of a part: what it encodes, in UTF-8, without line breaks and backslashes, and with + as a blank. */
+/**
+ * What is compared of a part: what it encodes, in UTF-8, without line breaks and backslashes, and with + as a blank.
+ */
 function bytesOf(part: string): string {
   return decoded(part)
     .replaceAll(/[\\\n\r]/g, '')

@@ -63,8 +63,8 @@ const optionSchemas: Readonly<Record<keyof LocalRuntimeOptions, v.GenericSchema>
 /**
  * Starts a local hosting service that speaks the protocols of both built-in backends: a real server that stores real
  * files, for trying mycli, for tests and for plugin authors. For development only.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` for an option of the wrong type, an unknown one, an invalid fault, a port in
- * use or an unusable data folder.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for an option of the wrong type, an unknown one, an invalid fault, a
+ * port in use or an unusable data folder.
  */
 export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Promise<LocalRuntime> {
   const {signal} = options;

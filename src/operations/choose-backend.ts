@@ -14,7 +14,7 @@ import {optionProblems, rejectProblems, slugProblems} from '../settings/definiti
 import {flagValue} from '../text/suggest.js';
 import {requireCapability} from './call-backend.js';
 import {callBackSafely, type RunHost} from './host.js';
-import {openBackend, surroundingsOf, type OpenBackend, type OpenOptions} from './open-backend.js';
+import {openBackend, checkContextOf, type OpenBackend, type OpenOptions} from './open-backend.js';
 import type {ProjectOptions} from './options.js';
 
 /** The backend that serves a run. */
@@ -86,7 +86,7 @@ export async function chooseCapable(
 
 async function resolveNamed(name: RuntimeBackend, options: OpenOptions, host: RunHost): Promise<ResolvedBackend> {
   const {backends = createBackendRegistry()} = options;
-  return resolveBackend(backends.get(name), options, surroundingsOf(options, host), name);
+  return resolveBackend(backends.get(name), options, checkContextOf(options, host), name);
 }
 
 interface Selected {

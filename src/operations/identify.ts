@@ -5,7 +5,7 @@ import {backendMembers, contextFor} from '../backends/members.js';
 import type {BuiltInContext, HostBackend} from '../backends/host-backend.js';
 import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
-import {openBackend, surroundingsOf} from './open-backend.js';
+import {openBackend, checkContextOf} from './open-backend.js';
 import type {CommonOptions} from './options.js';
 import type {Host, Outlet} from './host.js';
 
@@ -40,7 +40,7 @@ export async function identify(options: IdentifyOptions, host: Host): Promise<Id
   const {backend: name} = options;
   const builtIn = builtIns.get(name);
   if (builtIn === undefined) throw createError('ERR_BACKEND_UNKNOWN', `The ${name} backend is not built in.`);
-  const resolved = await resolveBackend(builtIn.backend, options, surroundingsOf({}, host));
+  const resolved = await resolveBackend(builtIn.backend, options, checkContextOf({}, host));
   return builtIn.identify(await openService(resolved, options, host).context());
 }
 
@@ -65,7 +65,7 @@ export async function verifyBackend(
   host: Host,
 ): Promise<VerifyResult | undefined> {
   const {backend} = call;
-  const resolved = await resolveBackend(backend, call, surroundingsOf({projectSlug, targetSlug}, host));
+  const resolved = await resolveBackend(backend, call, checkContextOf({projectSlug, targetSlug}, host));
   if (resolved.problem !== undefined) throw resolved.problem;
   if (backend.verify === undefined) return undefined;
   const verify = async (own: BuiltInContext) =>
@@ -89,7 +89,7 @@ export async function logIn(
   host: Host,
 ): Promise<Readonly<Record<string, string>>> {
   const {backend, signal} = call;
-  const resolved = await resolveBackend(backend, call, surroundingsOf({}, host));
+  const resolved = await resolveBackend(backend, call, checkContextOf({}, host));
   const unset = unsetOptions(backend.required ?? [], resolved.options);
   const missing = unset.filter((option) => !backend.secrets?.includes(option));
   if (missing.length > 0) throw notConfigured(backend, missing, call, host.env);

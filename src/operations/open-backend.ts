@@ -112,7 +112,7 @@ function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: CommonOptions
 }
 
 /** What a backend is asked about for a call. */
-export function surroundingsOf(
+export function checkContextOf(
   options: Pick<CommonOptions, 'cwd'> & Pick<BackendSurroundings, 'projectSlug' | 'targetSlug'>,
   host: Host,
 ): BackendSurroundings {

@@ -282,7 +282,6 @@ export class ProgressText {
       const fraction = total === undefined ? undefined : fractionOf(progress);
       return {text: describeDeployment(progress), fraction, isWait: true};
     }
-    this.measure(progress);
     return {text: this.#describeBytes(progress), fraction: fractionOf(progress), isWait: false};
   }
 

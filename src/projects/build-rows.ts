@@ -164,7 +164,8 @@ export async function located(row: Framework, build: string): Promise<Framework 
 
 /**
  * A folder in a build that has all of `paths`, at the depth at which a workspace may have an application. A build may
- * have thousands of folders: waiting for a thread would take longer than reading them, and so would looking for each path.
+ * have thousands of folders: waiting for a thread would take longer than reading them, and so would looking for each
+ * path.
  */
 function folderOf(build: string, paths: readonly string[], base = '', depth = 4): string | undefined {
   const entries = entriesOf(join(build, base));

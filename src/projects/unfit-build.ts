@@ -2,7 +2,7 @@ import {join, posix} from 'node:path';
 import {createError} from '../errors/index.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
-import {otherHosts} from '../frameworks/other-hosts.js';
+import {otherHosts, type OtherHost} from '../frameworks/other-hosts.js';
 import {foldersOf} from '../frameworks/server-files.js';
 import {listPaths} from '../text/entry-names.js';
 import {shellLine} from '../text/suggest.js';
@@ -75,7 +75,7 @@ export async function builtForOtherHost(
   directory: string,
   {name, buildDirectory}: Pick<Framework, 'name' | 'buildDirectory'>,
 ): Promise<UnfitBuild | undefined> {
-  const ofProject = await firstOf(otherHosts, ({marks}) => hasAny(directory, marks));
+  const ofProject = await firstOf(otherHosts, ({marks = []}) => hasAny(directory, marks));
   return ofProject ? builtFor(name, ofProject) : unfitForHost(name, join(directory, buildDirectory));
 }
 
@@ -95,7 +95,7 @@ async function hasAny(directory: string, paths: readonly string[]): Promise<bool
   return (await firstOf(paths, (path) => hasPath(directory, path))) !== undefined;
 }
 
-function builtFor(name: string, {host, advice}: (typeof otherHosts)[number]): UnfitBuild {
+function builtFor(name: string, {host, advice}: OtherHost): UnfitBuild {
   return {
     problem: `${name} was built for ${host}.`,
     advice:
@@ -115,7 +115,7 @@ export async function unfitEntry(
   const entry = unfit && (await entryOf({entries}, build));
   if (unfit === undefined || entry === undefined) return undefined;
   const text = await readTextFile(join(build, entry)).catch(() => '');
-  return unfit.text.test(text) ? unfit : undefined;
+  return unfit.text.test(text) && unfit.unless?.test(text) !== true ? unfit : undefined;
 }
 
 /** The error about a build that can't be pushed: `ERR_BUILD_DIRECTORY`. */

@@ -49,8 +49,8 @@ export type SettingRows = Readonly<Record<string, SettingRow>>;
 
 /**
  * How text becomes a value. `id`: a name, which has no spaces or quotation marks around it. `backendOptions`: pairs for
- * the chosen backend, which decides what the texts mean. `headers`: pairs whose values can be `@FILE`. `packages`: JSON,
- * `@FILE` or `auto`.
+ * the chosen backend, which decides what the texts mean. `headers`: pairs whose values can be `@FILE`. `packages`:
+ * JSON, `@FILE` or `auto`.
  */
 export type Syntax =
   | 'text'

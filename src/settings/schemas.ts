@@ -47,19 +47,22 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return meant === undefined ? '' : ` (did you mean ${meant}?)`;
 }
 
-/** An object of whose fields each is known, and optional. */
-export function knownFields(
-  fields: Readonly<Record<string, v.GenericSchema>>,
-): Schema<Readonly<Record<string, unknown>>> {
-  const known = Object.keys(fields);
+/** An object whose keys are all known. */
+function knownKeys(known: readonly string[]): Schema<Readonly<Record<string, unknown>>> {
   return v.pipe(
     objectSchema,
     sound<Readonly<Record<string, unknown>>>((given) => {
       const key = Object.keys(given).find((name) => !known.includes(name));
       return key && `has an unknown key: ${key}${didYouMean(key, known)}`;
     }),
-    v.partial(v.object(fields)),
   );
+}
+
+/** An object of whose fields each is known, and optional. */
+export function knownFields(
+  fields: Readonly<Record<string, v.GenericSchema>>,
+): Schema<Readonly<Record<string, unknown>>> {
+  return v.pipe(knownKeys(Object.keys(fields)), v.partial(v.object(fields)));
 }
 
 export const jsonObjectSchema: Schema<Readonly<Record<string, unknown>>> = v.pipe(
@@ -232,7 +235,7 @@ export const checkFields: {readonly [K in keyof CheckOptions]-?: Schema<NonNulla
 };
 
 export const checkSchema: Schema<CheckOptions> = v.pipe(
-  knownFields(checkFields),
+  knownKeys(Object.keys(checkFields)),
   v.object({...v.partial(v.object(checkFields)).entries, url: checkFields.url}),
 );
 

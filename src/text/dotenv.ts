@@ -27,12 +27,12 @@ export function parseDotenv(text: string): readonly DotenvLine[] {
       continue;
     }
     const opened = raw.trimStart().slice(1);
-    if (!opened.includes(quote)) {
-      const end = lines.findIndex((other, index) => index > start && other.includes(quote));
-      at = end === -1 ? lines.length : end;
+    const body = [opened];
+    while (body.at(-1)?.includes(quote) === false && at < lines.length - 1) {
+      at += 1;
+      body.push(lines[at] ?? '');
     }
-    const body = [opened, ...lines.slice(start + 1, at + 1)].join('\n');
-    found.push({line: start + 1, name, ...quotedValue(body, quote)});
+    found.push({line: start + 1, name, ...quotedValue(body.join('\n'), quote)});
   }
   return found;
 }

@@ -248,7 +248,7 @@ test.each([
   [['index.html', 'server/chunks/a/b.mjs'], ['server/chunks/a/b.mjs']],
   [['index.html', 'a/functions/x/y.ts', 'api/hello.js', '_worker.js/index.js', 'ssr/b.cjs'], 4],
   [['index.html', '_worker.js', 'ssr.mjs'], 2],
-  [['index.html', 'api/a.py', 'functions/b.go', 'server/c.rb', 'server/d.php', 'downloads/e.py'], 4],
+  [['index.html', 'api/a.py', 'functions/b.go', 'server/c.rb', 'downloads/e.py'], 3],
   [['server.mjs', 'entry.js', 'index.cjs', 'index.d.ts', 'public/a.css', 'client/b.css'], 3],
   [['index.html', 'index.js', 'server.js', 'public/logo.png'], []],
   [['index.html', 'index.js', 'server.js', 'public/index.html'], 2],

@@ -1,4 +1,5 @@
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import type {OperationProgress} from '../../src/operations/options.js';
 import {describeDuration, ProgressText, RunOutlet} from '../../src/pipelines/report.js';
 import {stepHost} from './step-host.js';
 
@@ -124,6 +125,11 @@ describe('a step on a terminal', () => {
 });
 
 describe('progress in words', () => {
+  function shown(text: ProgressText, progress: OperationProgress): string | undefined {
+    text.measure(progress);
+    return text.describe(progress)?.text;
+  }
+
   test('progress of a deployment is its state, the percentage and the words of the server, until it has ended', () => {
     const text = new ProgressText();
     const description = 'copying\nfiles';
@@ -136,7 +142,7 @@ describe('progress in words', () => {
   test('progress of an upload shows the rate of this attempt, regardless of earlier waits', () => {
     const text = new ProgressText();
     const upload = (transferred: number, attempt: number) =>
-      text.describe({phase: 'upload', transferred, total: 10_000_000, attempt})?.text;
+      shown(text, {phase: 'upload', transferred, total: 10_000_000, attempt});
     upload(0, 1);
     vi.advanceTimersByTime(60_000);
     expect(upload(0, 2)).toBe('0 B of 10 MB');
@@ -147,7 +153,7 @@ describe('progress in words', () => {
 
   test('progress of a resumed download shows the rate of what arrives, not of what was there or waited for', () => {
     const text = new ProgressText();
-    const download = (transferred: number) => text.describe({phase: 'download', transferred, total: 500_000_000})?.text;
+    const download = (transferred: number) => shown(text, {phase: 'download', transferred, total: 500_000_000});
     expect(download(400_000_000)).toBe('400 MB of 500 MB');
     vi.advanceTimersByTime(2000);
     expect(download(420_000_000)).toBe('420 MB of 500 MB (10 MB/s, 8 s left)');
@@ -160,7 +166,7 @@ describe('progress in words', () => {
 
   test('the rate is that of the last ten seconds, and time left is in minutes from one on', () => {
     const text = new ProgressText();
-    const upload = (transferred: number) => text.describe({phase: 'upload', transferred, total: 1e9, attempt: 1})?.text;
+    const upload = (transferred: number) => shown(text, {phase: 'upload', transferred, total: 1e9, attempt: 1});
     upload(0);
     // Ten times as fast at first: what is between here and the server takes some bytes at once.
     for (let second = 1; second <= 10; second += 1) {

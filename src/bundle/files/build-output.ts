@@ -93,8 +93,8 @@ function suggestionsFor(
 }
 
 /**
- * Folders of a project that are sites, by a page that is not older than its sources: what a build wrote to where nothing
- * says. The newest first.
+ * Folders of a project that are sites, by a page that is not older than its sources: what a build wrote to where
+ * nothing says. The newest first.
  */
 async function builtSites(project: string): Promise<readonly string[]> {
   const pages: {readonly folder: string; readonly time: number}[] = [];

@@ -1,20 +1,8 @@
 import {join, sep} from 'node:path';
 import {exists} from '../../files/read-file.js';
+import {otherHosts} from '../../frameworks/other-hosts.js';
 import {findServer} from '../../projects/build-rows.js';
 import {readProject} from '../../projects/read-project.js';
-
-/** What a build leaves out, because only another host runs it: a path in the project, and a file or package of that host. */
-const otherParts: readonly {readonly host: string; readonly path: string; readonly beside?: RegExp}[] = [
-  {host: 'Netlify', path: 'netlify/functions'},
-  {host: 'Netlify', path: 'netlify/edge-functions'},
-  {host: 'Vercel', path: 'api', beside: /^vercel(?:\.json)?$/},
-  {host: 'Firebase', path: 'functions', beside: /^firebase\.json$|^firebase-functions$/},
-  {host: 'Cloudflare', path: 'functions', beside: /^wrangler(?:\.(?:toml|jsonc?))?$/},
-  ...['toml', 'json', 'jsonc'].map((ending) => ({host: 'Cloudflare', path: `wrangler.${ending}`})),
-  {host: 'Gatsby', path: 'src/api', beside: /^gatsby$/},
-  {host: 'Redwood', path: 'api', beside: /^redwood\.toml$|^@redwoodjs\/core$/},
-  {host: 'Redwood', path: '../api', beside: /^index\.html$|^vite\.config\./},
-];
 
 /** What the Runtime starts in a build of any kind. */
 const startable = /^(?:ssr|server|index)\.m?js$/;
@@ -24,7 +12,8 @@ export async function partWarnings(project: string, build: string): Promise<read
   const {names: files, packages} = await readProject(project);
   const names = [...files, ...packages];
   const found: string[] = [];
-  for (const {host, path, beside} of otherParts) {
+  const parts = otherHosts.flatMap(({host, parts: own = []}) => own.map((part) => ({host, ...part})));
+  for (const {host, path, beside} of parts) {
     const isOthers = beside === undefined || names.some((name) => beside.test(name));
     // Any project may have an API beside it.
     if (path.startsWith('..') && !(await exists(join(project, '../redwood.toml')))) continue;

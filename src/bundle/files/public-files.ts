@@ -11,7 +11,7 @@ import type {BundleFile, BundleFormat} from '../types.js';
 import {cacheFolder, isPackageFile, unmatchedWarnings} from './build-warnings.js';
 import {compilePatterns, isExclusion} from './patterns.js';
 import type {Scan} from './scan.js';
-import {hasSensitiveName} from './sensitive-files.js';
+import {hasSensitiveName, phpAdvice} from './sensitive-files.js';
 
 /** Maximum number of paths in a message. */
 const listed = 5;
@@ -288,9 +288,7 @@ function missingError(what: string, files: readonly BundleFile[], hints: readonl
   return createError('ERR_SSR_ENTRY_MISSING', `The build has no server-only file. ${what}`, {
     suggestions: [
       ...hints,
-      ...(files.some(({path}) => /\.(?:php|phtml)$/i.test(path))
-        ? ['The Runtime runs no PHP: it would send the source.']
-        : []),
+      ...phpAdvice(files.map(({path}) => path)),
       ...(files.some(({path}) => /\.d\.[cm]?ts$/.test(path)) && !looksStatic
         ? ['It looks like the build of a library. Push the application that uses it.']
         : []),

@@ -16,8 +16,14 @@ interface SensitiveName {
   readonly byContent?: boolean;
 }
 
-/** PHP: nothing on the Runtime runs it. */
 const program = 'a program, which would be sent instead of run';
+const phpFile = /^(?!(?:.*\/)?node_modules\/).*\.(?:php|phtml)$/i;
+
+/** What to do about PHP. */
+export function phpAdvice(paths: readonly string[]): readonly string[] {
+  if (!paths.some((path) => phpFile.test(path))) return [];
+  return ['The Runtime runs no PHP. Push what it makes, such as the pages of a static export.'];
+}
 
 /** Templates of such files are meant to be shared. */
 const templates = 'example|sample|template|dist|defaults?';
@@ -40,7 +46,7 @@ const sensitiveNames: readonly SensitiveName[] = [
     holds: 'passwords of servers',
   },
   {path: /\.(?:tfstate(?:\.backup)?|tfvars)$/i, holds: 'values of an infrastructure'},
-  {path: /^(?!(?:.*\/)?node_modules\/).*\.(?:php|phtml)$/i, holds: program},
+  {path: phpFile, holds: program},
   {path: /\.(?:p12|pfx|jks|keystore|ppk|kdbx)$/i, holds: 'private keys or passwords'},
   {path: /(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/i, holds: 'a private key'},
   {
@@ -115,7 +121,6 @@ function exposedError(files: readonly SensitiveFile[], {buildDirectory, serverOn
   const isArchive = buildDirectory === undefined;
   const paths = files.map(({path}) => path);
   const flag = serverOnlyFlag?.(paths);
-  const programs = files.filter(({name}) => name.holds === program);
   const shown = listReasons(files.map(({path, name}) => ({path, reason: name.holds})));
   return createError(
     'ERR_SENSITIVE_FILES',
@@ -124,10 +129,10 @@ function exposedError(files: readonly SensitiveFile[], {buildDirectory, serverOn
       suggestions: [
         `${isArchive ? 'Build it again, and exclude' : 'Exclude'} them with --ignore GLOB or in .bundleignore.`,
         ...(flag === undefined ? [] : [`If the server needs them, make them server-only: pass ${flag}`]),
-        ...(programs.length > 0
-          ? ['The Runtime runs no PHP. Push what it makes, such as the pages of a static export.']
+        ...phpAdvice(paths),
+        ...(files.some(({name}) => name.holds !== program)
+          ? ['If they contain no secrets, pass --allow-sensitive-files.']
           : []),
-        ...(programs.length < files.length ? ['If they contain no secrets, pass --allow-sensitive-files.'] : []),
       ],
       details: fileDetails(paths),
     },

@@ -38,7 +38,9 @@ export async function checkBuildScripts(
   return checkScripts(files, {source, patterns: config.ssrOnly, isSite: isStatic(sources), started, framework});
 }
 
-/** Without links, the packages, of which other warnings tell, and the configuration that old builds have at their top. */
+/**
+ * Without links, the packages, of which other warnings tell, and the configuration that old builds have at their top.
+ */
 export function ownPaths(files: readonly BundleFile[]): readonly string[] {
   return files.flatMap(({path, linkTarget}) =>
     linkTarget === undefined && !/(?:^|\/)node_modules\/|^config\.server\.js$/.test(path) ? [path] : [],
@@ -97,9 +99,7 @@ function exposedError(
     suggestions: [
       advice,
       'If the site does without them, exclude them with --ignore GLOB or in .bundleignore.',
-      ...(paths.some((path) => path.endsWith('.php'))
-        ? []
-        : ['If browsers load these files, pass --allow-sensitive-files.']),
+      'If browsers load these files, pass --allow-sensitive-files.',
     ],
     details: fileDetails(paths),
   });

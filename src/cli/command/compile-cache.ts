@@ -7,8 +7,8 @@ import {isTrusted} from '../../files/ownership.js';
 type NewerModule = typeof nodeModule & {enableCompileCache?: (folder: string) => unknown};
 
 /**
- * Turns on Node's compile cache (Node 22 and newer) for the modules loaded after this call. It is kept in the user's own
- * folder, because others can write to the one for temporary files.
+ * Turns on Node's compile cache (Node 22 and newer) for the modules loaded after this call. It is kept in the user's
+ * own folder, because others can write to the one for temporary files.
  */
 export function keepCompiledCode(): void {
   try {

@@ -22,13 +22,16 @@ export function locatedError(
   {root}: Pick<Interfaces.Plugin, 'root'>,
   targets: readonly string[],
 ): Error {
-  const isModuleMissing = isOclifError(error) && 'code' in error && error.code === 'MODULE_NOT_FOUND';
-  if (isRuntimeCliError(error) || (isOclifError(error) && !isModuleMissing && error.message !== '')) return error;
-  // oclif puts the file that it has loaded before the message of Node, which names the file that lacks something.
-  const said = messageOf(error).replace(/^\[MODULE_NOT_FOUND\] .*? failed to load .*?: /, '');
-  const reason = asClause(oneLine(said) || (error instanceof Error ? error.name : ''));
-  const place = isModuleMissing ? '' : ` (${placeOf(error, realpathSync(root), targets)})`;
-  return new Error(`${reason}${place}`, {cause: error});
+  if (isRuntimeCliError(error)) return error;
+  const said = oneLine(messageOf(error));
+  if (isOclifError(error) && 'code' in error && error.code === 'MODULE_NOT_FOUND') {
+    // oclif puts the file that it has loaded before the message of Node, which names the file that lacks something.
+    const ofNode = said.replace(/^\[MODULE_NOT_FOUND\] .*? failed to load .*?: /, '');
+    return new Error(asClause(ofNode), {cause: error});
+  }
+  if (isOclifError(error) && said !== '') return error;
+  const reason = asClause(said || (error instanceof Error ? error.name : ''));
+  return new Error(`${reason} (${placeOf(error, realpathSync(root), targets)})`, {cause: error});
 }
 
 /** What has failed of a hook, as `locatedError`s. Shows their stacks with `--debug`. */

@@ -118,19 +118,20 @@ function recordFiles<const Schema extends v.GenericSchema>(directory: string, sc
     if (result.success) return result.output;
     throw createError('ERR_CONFIG_INVALID', `${path} is not ${what}.`);
   };
-  const write = async (name: string, record: JsonRecord): Promise<void> => {
-    await makePrivateDirectory(directory);
-    await replacePrivateFile(join(directory, name), `${JSON.stringify({version: 1, ...record}, undefined, 2)}\n`);
-  };
+  const replace = (name: string, record: JsonRecord): Promise<void> =>
+    replacePrivateFile(join(directory, name), `${JSON.stringify({version: 1, ...record}, undefined, 2)}\n`);
   return {
     read,
-    write,
+    async write(name: string, record: JsonRecord) {
+      await makePrivateDirectory(directory);
+      await replace(name, record);
+    },
     /** Replaces a record by what becomes of it; undefined leaves it. One that cannot be read is replaced. */
     async change(name: string, next: (known: v.InferOutput<Schema> | undefined) => JsonRecord | undefined) {
       await makePrivateDirectory(directory);
       await withLock(join(directory, name), async () => {
         const record = next(await read(name).catch(() => undefined));
-        if (record !== undefined) await write(name, record);
+        if (record !== undefined) await replace(name, record);
       });
     },
     remove: (name: string) => rm(join(directory, name), {force: true}),

@@ -208,7 +208,9 @@ export class Output implements Logger {
     if (!this.#options.quiet) this.#write(this.#render(line));
   }
 
-  /** A remark about results: below them, but above where a program reads them that may draw on the terminal, as less. */
+  /**
+   * A remark about results: below them, but above where a program reads them that may draw on the terminal, as less.
+   */
   withRemark(remark: string | undefined, printResults: () => void): void {
     const isFirst = this.width === Number.POSITIVE_INFINITY && this.stream.isTTY === true;
     if (remark !== undefined && isFirst) this.info(remark);

@@ -91,7 +91,8 @@ export function describeMissing(names: readonly string[], target = 'The target')
 
 /**
  * Reads a dotenv file; `-` is stdin.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` if it is none, has no variables, or a value that parsers read differently
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` if it is none, has no variables, or a value that parsers read
+ * differently
  */
 async function readDotenv(path: string, {cwd, stdin}: Omit<Sources, 'output' | 'signal'>): Promise<Variables> {
   const name = path === '-' ? 'stdin' : path;

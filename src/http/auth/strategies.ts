@@ -93,6 +93,15 @@ export interface OAuthClientCredentialsOptions {
   readonly now?: (() => number) | undefined;
 }
 
+/** How a token request proves who the client is, and what is secret of it. */
+interface TokenCredentials {
+  readonly headers?: Record<string, string>;
+  readonly form?: Record<string, string>;
+  readonly secrets: readonly string[];
+}
+
+type Redact = (text: string) => string;
+
 interface Token {
   readonly header: string;
   readonly expiresAt: number;
@@ -107,12 +116,8 @@ const renewalMarginMs = 60_000;
  */
 export class OAuthClientCredentialsStrategy implements AuthStrategy {
   readonly #tokenUrl: URL;
-  readonly #credentials: () => {
-    readonly headers?: Record<string, string>;
-    readonly form?: Record<string, string>;
-  };
+  readonly #credentials: () => TokenCredentials;
   readonly #form: Record<string, string>;
-  readonly #redact: (text: string) => string;
   readonly #now: () => number;
   readonly #onToken: (token: string) => void;
   #pending: {readonly token: Promise<Token>; readonly signal: AbortSignal | undefined} | undefined;
@@ -130,17 +135,14 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     if (clientKey === undefined) {
       // RFC 6749, 2.3.1: services decode the parts.
       const authorization = basic(['client ID', clientId], ['client secret', clientSecret], formEncode);
-      this.#credentials = () => ({headers: {authorization}});
-      this.#redact = createRedactor([clientSecret, authorization.replace('Basic ', '')]);
+      const secrets = [clientSecret, authorization.replace('Basic ', '')];
+      this.#credentials = () => ({headers: {authorization}, secrets});
     } else {
       const signed = createAssertion(clientKey, {clientId, audience: this.#tokenUrl.href, now});
-      const assertions: string[] = [];
       this.#credentials = () => {
         const client_assertion = signed();
-        assertions.push(client_assertion);
-        return {form: {client_assertion_type: assertionType, client_assertion}};
+        return {form: {client_assertion_type: assertionType, client_assertion}, secrets: [client_assertion]};
       };
-      this.#redact = createRedactor(assertions);
     }
     this.#now = now;
     this.#onToken = onToken;
@@ -173,7 +175,8 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   async #fetch(context: AuthContext | undefined): Promise<Token> {
     const http = context?.http ?? (await createOwnClient());
     const requestedAt = this.#now();
-    const {form, headers: credentials = {}} = this.#credentials();
+    const {form, headers: credentials = {}, secrets} = this.#credentials();
+    const redact = createRedactor(secrets);
     const tokenRequest = http.post(this.#tokenUrl, {
       form: {...this.#form, ...form},
       headers: credentials,
@@ -184,20 +187,23 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     });
     const response = await tokenRequest.catch((error: unknown) => {
       // The status alone is a refusal, even if the answer was cut off.
-      if (isRuntimeCliError(error) && isRefusal(error.status)) throw this.#refused(error.status, '');
+      if (isRuntimeCliError(error) && isRefusal(error.status)) throw this.#refused(error.status, '', redact);
       throw error;
     });
     const {statusCode: status, headers, body, request} = response;
     const answer = {statusCode: status, headers, rawBody: Buffer.from(body), request};
-    if (isRefusal(status) && !isFromBetween(answer, true)) throw this.#refused(status, body);
-    if (status < 200 || status >= 300) throw responseError(answer, this.#redact, {speaksJson: true});
+    if (isRefusal(status) && !isFromBetween(answer, true)) throw this.#refused(status, body, redact);
+    if (status < 200 || status >= 300) throw responseError(answer, redact, {speaksJson: true});
     const granted = tryJson(body);
     if (!isRecord(granted)) throw notJson(request.options, status);
     const {access_token: token, expires_in: expiresIn} = granted;
     if (typeof token === 'string') this.#onToken(token);
     if (typeof token !== 'string' || token.length > maxTokenLength || !headerToken.test(token)) {
       const problem = token ? 'an access token that cannot be sent in a header' : 'no access token';
-      throw createError('ERR_RESPONSE_INVALID', `The token endpoint returned ${problem}.`, {status, ...this.#request});
+      throw createError('ERR_RESPONSE_INVALID', `The token endpoint returned ${problem}.`, {
+        status,
+        ...this.#request(redact),
+      });
     }
     const lifeMs = lifeMsOf(expiresIn);
     const expiresAt = requestedAt + lifeMs - Math.min(renewalMarginMs, lifeMs / 2);
@@ -205,19 +211,19 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     return this.#token;
   }
 
-  get #request() {
-    return {method: 'POST', path: this.#redact(this.#tokenUrl.pathname)};
+  #request(redact: Redact) {
+    return {method: 'POST', path: redact(this.#tokenUrl.pathname)};
   }
 
-  #refused(status: number, body: string): Error {
+  #refused(status: number, body: string, redact: Redact): Error {
     const {error} = asRecord(tryJson(body));
-    const oauthError = typeof error === 'string' ? serverMessage(error, this.#redact) : undefined;
-    const explanation = serverMessage(body, this.#redact);
+    const oauthError = typeof error === 'string' ? serverMessage(error, redact) : undefined;
+    const explanation = serverMessage(body, redact);
     const reasons = new Set([oauthError, explanation].filter((text) => text !== undefined));
     const message = [`The token endpoint refused the client (${status})`, ...reasons].join(': ');
     return createError('ERR_OAUTH', asSentence(message), {
       status,
-      ...this.#request,
+      ...this.#request(redact),
       details: {...(oauthError && {oauthError}), ...(explanation && {serverMessage: explanation})},
       suggestions: [
         oauthError === 'invalid_scope'

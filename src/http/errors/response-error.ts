@@ -59,7 +59,7 @@ export function isMaintenance(response: Pick<RefusingResponse, 'statusCode' | 'h
 }
 
 /** With these, a gateway gives up on a service that may still carry out the request. */
-const unclearStatuses: ReadonlySet<number> = new Set([408, 502, 504]);
+export const unclearStatuses: ReadonlySet<number> = new Set([408, 502, 504]);
 
 export function responseError(
   response: RefusingResponse,

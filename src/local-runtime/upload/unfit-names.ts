@@ -21,7 +21,9 @@ export async function refuseUnfitNames(files: readonly string[], folder: string)
   throw new HttpFailure(422, `${names} would be the same file on this runtime's disk. Rename one of them.`);
 }
 
-/** Two of the paths, or of the folders on them, that differ only in upper and lower case or in how letters are composed. */
+/**
+ * Two of the paths, or of the folders on them, that differ only in upper and lower case or in how letters are composed.
+ */
 export function sameNames(files: readonly string[]): readonly [string, string] | undefined {
   const known = new Map<string, string>();
   for (const file of files) {
