@@ -1,8 +1,9 @@
+import type {Socket} from 'node:net';
 import {describe, expect, test} from 'vitest';
 import {createRequestBodies, type BodyOptions, type RetryEvent, type UploadProgress} from '../../src/http/index.js';
 import type {HttpClientOptions} from '../../src/http/client.js';
 import {startShapingProxy} from './shaping-proxy.js';
-import {rejection, testClient, zeroSource} from './test-client.js';
+import {quick, rejection, testClient, zeroSource} from './test-client.js';
 import {refuseFirst, startRecordingServer, startTcpServer} from './with-server.js';
 
 const megabyte = 1024 * 1024;
@@ -72,6 +73,25 @@ describe.each(Object.entries(uploads))('an upload (%s) that breaks off', (_, upl
     expect(error.suggestions).toContain('To allow more retries, pass --upload-retries N.');
     expect([network.connections(), retries.length, server.requests.length]).toEqual([3, 2, 0]);
   });
+});
+
+test.each([
+  ['ends', (socket: Socket) => void socket.end()],
+  ['is reset', (socket: Socket) => void socket.resetAndDestroy()],
+  ['has a refusal', (socket: Socket) => void socket.end('HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n')],
+])('an upload whose connection %s makes no more progress until it is sent again', async (_, breakOff) => {
+  const server = await startTcpServer((socket) => {
+    socket.once('data', () => breakOff(socket.pause()));
+  });
+  let transferred = 0;
+  const progress = createRequestBodies({
+    onProgress: (event) => (transferred = Math.max(transferred, event.transferred)),
+  });
+  const body = progress.base64Json({value: {}, field: 'data', source: zeroSource(size)});
+  const {http, retries} = await clientFor({rateLimit: {...quick, baseDelayMs: 300, maxDelayMs: 300}, uploadRetries: 1});
+  expect(await rejection(http.post(`${server.origin}/x`, body))).toMatchObject({code: expect.any(String) as string});
+  expect(retries).toHaveLength(1);
+  expect(transferred).toBeLessThan(size);
 });
 
 describe('an answer while the body is being sent', () => {

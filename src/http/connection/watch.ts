@@ -60,8 +60,10 @@ export function watchRequest(
   };
   const clear = () => {
     for (const timer of [connecting, answering, moving]) clearTimeout(timer);
+    // What is written to a connection that has ended would count as progress.
+    attempt.end();
   };
-  request.once('close', clear);
+  request.once('error', clear).once('close', clear);
   // Without a listener, Node silently drops the connection.
   request.once('upgrade', (_, socket) => {
     clear();
@@ -78,6 +80,7 @@ export function watchRequest(
       if (!attempt.sent) expectProgress('sending', () => attempt.chunks);
     });
     request.once('finish', () => {
+      if (socket.destroyed) return;
       attempt.sent = true;
       if (answering === undefined) clearInterval(moving);
       awaitAnswer();
