@@ -1,5 +1,13 @@
 import type {RequestError, RetryFunction} from 'got';
-import {HttpCall, isBroken, isRepeatable, maxRepeats, statusName} from './connection/call.js';
+import {
+  HttpCall,
+  isBroken,
+  isRepeatable,
+  maxRepeats,
+  statusName,
+  type Attempt,
+  type RequestOptions,
+} from './connection/call.js';
 import {failureKind, failureReason, isLocalRefusal, knownError, type FailureKind} from './errors/failure.js';
 import {isMaintenance, unclearStatuses} from './errors/response-error.js';
 import {RequestCount} from './rate-limit/hooks.js';
@@ -40,6 +48,12 @@ function isClosedWhenKept(error: RequestError, {attempt, isStale}: HttpCall): bo
 /** What no retry helps against, although nothing was sent. A proxy has refused the tunnel. */
 const lasting: ReadonlySet<FailureKind> = new Set(['unknown-host', 'certificate', 'proxy', 'not-http']);
 
+/** Whether there was no connection, and the next attempt may get one. */
+export function isUnconnected(error: Error, options: Pick<RequestOptions, 'url'>, attempt: Attempt): boolean {
+  if (!attempt.started || attempt.connected) return false;
+  return !lasting.has(failureKind(error)) && !isLocalRefusal(error, options, attempt);
+}
+
 /** The retry of a request that the server has not begun: it was rate-limited, or there was no connection. */
 function planUnsent(error: RequestError, call: HttpCall, policy: RateLimitPolicy): RetryEvent | undefined {
   const {options, response} = error;
@@ -47,8 +61,7 @@ function planUnsent(error: RequestError, call: HttpCall, policy: RateLimitPolicy
   // The status alone is a rate limit, even if the rest of its answer was cut off.
   const isLimit = error.name !== 'HTTPError' && status !== undefined && policy.statusCodes.includes(status);
   const {attempt} = call;
-  const isUnconnected = status === undefined && attempt.started && !attempt.connected;
-  const isUnsent = isUnconnected && !lasting.has(failureKind(error)) && !isLocalRefusal(error, options, attempt);
+  const isUnsent = status === undefined && isUnconnected(error, options, attempt);
   if (!isLimit && !isUnsent) return undefined;
   const count = RequestCount.of(options.context);
   const reason = isLimit ? statusName(status) : failureReason(error);

@@ -1,8 +1,9 @@
 import {once} from 'node:events';
-import type {IncomingHttpHeaders} from 'node:http';
 import {isRuntimeCliError} from '../errors/index.js';
-import {maxRepeats} from './connection/call.js';
-import type {FailedAttempt, HttpOptions, OpenedStream, StreamingClient} from './types.js';
+import {HttpCall, maxRepeats, type RequestOptions} from './connection/call.js';
+import {failureKind} from './errors/failure.js';
+import {isUnconnected} from './failure-retry.js';
+import type {FailedAttempt, HttpOptions, HttpStream, OpenedStream, StreamingClient} from './types.js';
 
 /**
  * Requests something that is read as a stream. Like any GET, it is retried until a response begins, since got retries
@@ -17,7 +18,8 @@ export async function openStream(
   waitToRetry: (attempt: FailedAttempt) => Promise<boolean>,
 ): Promise<OpenedStream> {
   for (let retries = 0; ; retries += 1) {
-    const body = http.stream(url, {headers});
+    // Those of got have their options.
+    const body = http.stream(url, {headers}) as HttpStream & {readonly options: RequestOptions};
     // A response can fail as soon as it has begun, before anyone listens for errors.
     const failures: unknown[] = [];
     body.on('error', (error) => failures.push(error));
@@ -27,7 +29,7 @@ export async function openStream(
       return {body, status: body.response?.statusCode ?? 0, headers: body.response?.headers ?? {}};
     } catch (error) {
       body.destroy();
-      const attempt = failedAttempt(error, retries, body.response?.headers);
+      const attempt = failedAttempt(error, retries, body);
       if (attempt === undefined || !(await waitToRetry(attempt))) throw error;
     }
   }
@@ -36,20 +38,19 @@ export async function openStream(
 function failedAttempt(
   error: unknown,
   retries: number,
-  headers: IncomingHttpHeaders | undefined,
+  {options, response}: HttpStream & {readonly options: RequestOptions},
 ): FailedAttempt | undefined {
-  if (!isRuntimeCliError(error)) return undefined;
-  const {code, message: reason, status, cause} = error;
-  const causeCode = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  const isUnsent = causeCode === 'ECONNREFUSED' || causeCode === 'EAI_AGAIN';
-  const isLost =
-    ['ERR_TIMEOUT', 'ERR_SERVER', 'ERR_MAINTENANCE'].includes(code) ||
-    (code === 'ERR_NETWORK' && status === undefined && causeCode !== 'ENOTFOUND');
+  const attempt = HttpCall.of(options.context)?.attempt;
+  if (!isRuntimeCliError(error) || !attempt?.started) return undefined;
+  const {message: reason, status, cause} = error;
+  const failure = status === undefined && cause instanceof Error ? cause : undefined;
+  const isUnsent = failure !== undefined && isUnconnected(failure, options, attempt);
+  const isLost = failure === undefined ? (status ?? 0) >= 500 : ['lost', 'stalled'].includes(failureKind(failure));
   return {
     retries,
     reason,
     status,
-    retryAfter: headers?.['retry-after'],
+    retryAfter: response?.headers['retry-after'],
     retryable: isUnsent || (isLost && retries < maxRepeats),
   };
 }

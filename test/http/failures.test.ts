@@ -4,7 +4,14 @@ import {buffer} from 'node:stream/consumers';
 import type {Socket} from 'node:net';
 import {brotliCompressSync, deflateSync, gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
-import {authorize, createRequestBodies, readJsonBody, type HttpClient} from '../../src/http/index.js';
+import {
+  authorize,
+  createRequestBodies,
+  createRetryWait,
+  openStream,
+  readJsonBody,
+  type HttpClient,
+} from '../../src/http/index.js';
 import {quick, reasonOf, rejection, testClient, testSource, zeroSource} from './test-client.js';
 import {selfSigned} from './self-signed.js';
 import {sendJson, startRecordingServer, startServer, startTcpServer, startTlsServer} from './with-server.js';
@@ -325,6 +332,16 @@ test('an answer that trickles in over TLS makes progress', async () => {
   const {http} = await testClient({timeouts: {idleMs: 1000}});
   const answer = http.get(server.origin, {https: {certificateAuthority: selfSigned.cert}} as object);
   expect((await answer).body).toBe('11111111');
+});
+
+test('a stream that gets no connection is asked for as often as any request: nothing was sent', async () => {
+  let connections = 0;
+  const server = await startTcpServer(() => void (connections += 1));
+  const {http} = await testClient({timeouts: {connectMs: 100}});
+  const waitToRetry = createRetryWait(quick, new AbortController().signal);
+  const opened = openStream(http, `https://127.0.0.1:${String(server.port)}/x`, {}, waitToRetry);
+  expect(await rejection(opened)).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+  expect(connections).toBe(1 + quick.maxRetries);
 });
 
 describe('an archive whose server sends the frame of an answer, and nothing in it', () => {
