@@ -1,6 +1,6 @@
 // Writes the tables of docs/guides/coming-from.md from the words that mycli suggests. `npm run docs:generate` runs it.
 import {oldCommands, oldFlags, oldSettings} from '../dist/cli/setup/other-clients.js';
-import {definitions, variableOf} from '../dist/settings/definitions.js';
+import {usualFlag, variableOf} from '../dist/settings/definitions.js';
 import {fillFormatted} from './fill-page.js';
 
 const code = (text) => `\`${text}\``;
@@ -11,7 +11,9 @@ ${rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}`;
 
 /** The other clients' settings: where they are, and what becomes of them. */
 function settingRow({key, variables, field, becomes, standard, note}) {
-  const own = `\`--${definitions[key].flag.name}\` (\`${variableOf(key)}\`)`;
+  const flag = usualFlag(key);
+  const variable = `\`${variableOf(key)}\``;
+  const own = flag === undefined ? variable : `\`--${flag.name}\` (${variable})`;
   const formula = becomes && code(becomes(field === 'accountManagerHost' ? 'HOST' : field.toUpperCase()));
   const unset = standard && `${code(standard.value)} if it is not set`;
   const value = [formula, note, unset].filter((part) => part !== undefined).join('; ');

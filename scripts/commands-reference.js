@@ -42,7 +42,7 @@ function settingsLine(flags) {
 
 function section(command) {
   const {id, summary, description, aliases, args, flags, examples} = command;
-  const shown = Object.values(flags).filter(({hidden}) => hidden !== true);
+  const shown = Object.values(flags);
   const lines = examples.map((line) =>
     line.replaceAll('<%= config.bin %>', 'mycli').replaceAll('<%= command.id %>', id),
   );

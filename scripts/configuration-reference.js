@@ -10,10 +10,11 @@ const cell = (text) => text.replaceAll('|', '\\|');
 const code = (text) => (text === undefined ? '' : `\`${cell(text)}\``);
 
 function row(key) {
-  const {flag, config, details} = definitions[key];
+  const {flag, config, details, set} = definitions[key];
   const {char, name, value} = flag ?? {};
   const shown = flag && `${char === undefined ? '' : `-${char}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
-  const text = [summaryOf(key), details ?? []].flat().join(' ');
+  const only = set === 'login' ? 'The flag is one of `auth:login` and `init`.' : [];
+  const text = [summaryOf(key), details ?? [], only].flat().join(' ');
   return `| ${code(shown)} | ${code(variableOf(key))} | ${code(config)} | ${cell(text)} |`;
 }
 

@@ -58,22 +58,10 @@ function settings({origin, credentials}) {
 }
 
 async function push({target, flags}, env) {
-  const args = [
-    'bundle:push',
-    '-C',
-    storefront,
-    '--config',
-    config,
-    '-p',
-    'shop',
-    '-t',
-    target,
-    '--wait',
-    '--poll-interval',
-    '1',
-    '--json',
-  ];
-  const {stdout, stderr} = await promisify(execFile)(process.execPath, [binary, ...args, ...flags], {env});
+  const args = ['bundle:push', '-C', storefront, '--config', config, '-p', 'shop', '-t', target, '--wait', '--json'];
+  const {stdout, stderr} = await promisify(execFile)(process.execPath, [binary, ...args, ...flags], {
+    env: {...env, MYCLI_POLL_INTERVAL: '1'},
+  });
   return {result: JSON.parse(stdout), stderr};
 }
 

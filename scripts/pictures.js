@@ -24,8 +24,10 @@ const releases = [
 
 /** What a push writes to its log, line by line. */
 async function push({target, message}, env) {
-  const flags = ['-p', 'shop', '-t', target, '-m', message, '--wait', '--poll-interval', '1'];
-  const {stdout, stderr} = await run(process.execPath, [binary, 'push', '-C', storefront, ...flags], {env});
+  const flags = ['-p', 'shop', '-t', target, '-m', message, '--wait'];
+  const {stdout, stderr} = await run(process.execPath, [binary, 'push', '-C', storefront, ...flags], {
+    env: {...env, MYCLI_POLL_INTERVAL: '1'},
+  });
   return stripVTControlCharacters(`${stderr}${stdout}`).trimEnd().split('\n');
 }
 

@@ -28,7 +28,7 @@ export interface TargetConfig {
         readonly text?: string | undefined;
         /** Header to send with a check, to its own origin only. */
         readonly headers?: Readonly<Record<string, string>> | undefined;
-        /** User to log in as for a check, with the password of --check-password. */
+        /** User to log in as for a check, with the password in MYCLI_CHECK_PASSWORD. */
         readonly user?: string | undefined;
         /** Maximum number of retries of a check; default 5. */
         readonly retries?: number | undefined;
@@ -64,17 +64,15 @@ export interface MycliConfig extends TargetConfig {
   readonly projectSlug?: string | undefined;
   /** Target slug; with OAuth, the environment ID. */
   readonly targetSlug?: string | undefined;
-  /** auto (default), api, legacy or a plugin's backend. */
+  /** auto, api, legacy or a plugin's; default auto. */
   readonly runtimeBackend?: string | undefined;
-  /** URL of the hosting service. */
+  /** URL of the service. */
   readonly origin?: string | undefined;
   /** URL of the logs of apps; default: that of --origin, with its first label "cloud" replaced by "logs". */
   readonly logsOrigin?: string | undefined;
-  /** User for the API key; switches from bearer to basic authentication. */
-  readonly apiUser?: string | undefined;
   /** Option for a plugin's backend. */
   readonly backends?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
-  /** Maximum wait for a response after the request is sent; default 300. */
+  /** Maximum wait for a response; default 300. */
   readonly requestTimeout?: number | undefined;
   /** Maximum time to connect, including TLS; default 10. */
   readonly connectTimeout?: number | undefined;
@@ -82,9 +80,11 @@ export interface MycliConfig extends TargetConfig {
   readonly idleTimeout?: number | undefined;
   /** How often an upload that breaks off is sent again; default 2. */
   readonly uploadRetries?: number | undefined;
+  /** User for the API key; switches from bearer to basic authentication. */
+  readonly apiUser?: string | undefined;
   /** Build output folder; default build. */
   readonly buildDirectory?: string | undefined;
-  /** Folder that contains config.server.ts or .js; default: that of the configuration file. */
+  /** Folder of config.server.ts or .js. */
   readonly projectDirectory?: string | undefined;
   /** Bundle description; default: branch and commit. */
   readonly message?: string | undefined;
@@ -104,7 +104,7 @@ export interface MycliConfig extends TargetConfig {
   readonly configPath?: string | undefined;
   /** Refuse (strict) or ignore patterns that match no file (v2); default strict. */
   readonly matchMode?: 'strict' | 'ignore_missing' | undefined;
-  /** Files to exclude, as in .bundleignore. */
+  /** Files to exclude. */
   readonly ignore?: readonly string[] | undefined;
   /**
    * Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only, and
@@ -119,19 +119,19 @@ export interface MycliConfig extends TargetConfig {
   readonly v2?: boolean | undefined;
   /** Skip the upload if the bundle is unchanged. */
   readonly ifChanged?: boolean | undefined;
-  /** Wait for the deployment to finish. */
+  /** Wait for the deployment. */
   readonly wait?: boolean | undefined;
   /** Time between status checks; default 5. */
   readonly pollInterval?: number | undefined;
   /** Limit for waiting, 0 for none; default 600. */
   readonly timeout?: number | undefined;
-  /** Wait for a running deployment to the target to end before deploying; at most --timeout. */
+  /** Wait for a running deployment to end first. */
   readonly waitForSlot?: boolean | undefined;
   readonly api?:
     | {
-        /** URL of the hosting service, with OAuth. */
+        /** URL of the service, with OAuth. */
         readonly origin?: string | undefined;
-        /** Organization ID, with OAuth. */
+        /** OAuth organization ID. */
         readonly organizationId?: string | undefined;
         /** OAuth token endpoint. */
         readonly tokenUrl?: string | undefined;
@@ -157,7 +157,7 @@ export interface MycliConfig extends TargetConfig {
     | undefined;
   readonly rateLimit?:
     | {
-        /** Maximum number of retries; default 3. */
+        /** Maximum of retries; default 3. */
         readonly maxRetries?: number | undefined;
         /** First delay if the server names none, doubled on each retry; default 1000. */
         readonly baseDelayMs?: number | undefined;

@@ -12,7 +12,7 @@ import type {Framework} from '../frameworks/framework.js';
 import {ownValue} from '../text/json.js';
 import {listsOf} from '../frameworks/server-files.js';
 import {scanBuildDirectory, type Scan} from './files/scan.js';
-import {optionProblems, rejectProblems} from '../settings/definitions.js';
+import {optionProblems, rejectProblems, v2OnlyWarnings} from '../settings/definitions.js';
 import {v2Defaults} from '../settings/schemas.js';
 import {backslashWarnings, markFiles, type PatternLists} from './files/patterns.js';
 import {hiddenSite, isDefault, siteWarnings, ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
@@ -120,6 +120,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     emptyFolders,
     totalBytes: files.reduce((sum, {size}) => sum + size, 0),
     warnings: [
+      ...(format === 'v1' ? v2OnlyWarnings(options) : []),
       ...message.warnings,
       ...warnings,
       ...scan.warnings,
@@ -182,7 +183,11 @@ function withoutConfig({files, emptyFolders}: Scan, configPath: string): Pick<Sc
     throw createError(
       'ERR_FILE_UNSUPPORTED',
       `The build contains ${inTheWay}, but the bundle's configuration goes to ${configPath}.`,
-      {suggestions: ['Remove it from the build, or pass --config-path to put the configuration elsewhere.']},
+      {
+        suggestions: [
+          'Remove it from the build, or set configPath in mycli.config to put the configuration elsewhere.',
+        ],
+      },
     );
   }
   return {

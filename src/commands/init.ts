@@ -1,6 +1,6 @@
 import {relative} from 'node:path';
 import {BaseCommand, Flags, type CommandContext} from '../cli/command/base-command.js';
-import {bundleFlags, connectionFlags, visible} from '../cli/command/flags.js';
+import {bundleFlags, connectionFlags, flagsOf} from '../cli/command/flags.js';
 import {isAttended} from '../cli/setup/prompts.js';
 import {planProject, refuseExistingConfig, writeProject} from '../cli/setup/plan-project.js';
 import type {InitDocument} from '../cli/output/documents.js';
@@ -24,14 +24,12 @@ export default class Init extends BaseCommand<typeof Init> {
     project: connectionFlags.project,
     target: connectionFlags.target,
     'runtime-backend': connectionFlags['runtime-backend'],
-    'backend-option': visible(connectionFlags['backend-option']),
+    'backend-option': connectionFlags['backend-option'],
     origin: connectionFlags.origin,
     'api-key': connectionFlags['api-key'],
-    'api-user': connectionFlags['api-user'],
     'api-origin': connectionFlags['api-origin'],
     organization: connectionFlags.organization,
-    'token-url': connectionFlags['token-url'],
-    'client-id': connectionFlags['client-id'],
+    ...flagsOf('login'),
     'client-secret': connectionFlags['client-secret'],
     'api-token': connectionFlags['api-token'],
     'build-directory': bundleFlags['build-directory'],

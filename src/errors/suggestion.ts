@@ -39,20 +39,12 @@ export interface RunSurroundings {
 
 const nowhere: RunSurroundings = {folder: [], settings: []};
 
-const legacy = ['--origin', '--logs-origin', '--api-key', '--api-user'];
-const api = [
-  '--api-origin',
-  '--organization',
-  '--token-url',
-  '--client-id',
-  '--scope',
-  '--api-token',
-  '--client-secret',
-  '--client-key',
-  '--client-key-passphrase',
-  '--client-certificate',
-];
+const legacy = ['--origin', '--api-key'];
+const api = ['--api-origin', '--organization', '--api-token', '--client-secret'];
 const plugins = ['--backend-option'];
+/** Of a login alone. */
+const legacyLogin = ['--api-user'];
+const apiLogin = ['--token-url', '--client-id', '--scope'];
 const limits = ['--request-timeout', '--connect-timeout'];
 const project = ['--project', '--runtime-backend', ...limits, ...legacy, ...api, ...plugins];
 const target = [...project, '--target'];
@@ -66,13 +58,11 @@ export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
   'auth:login': [
     '--runtime-backend',
     '--origin',
-    '--api-user',
-    '--backend-option',
+    ...legacyLogin,
+    ...plugins,
     '--api-origin',
     '--organization',
-    '--token-url',
-    '--client-id',
-    '--scope',
+    ...apiLogin,
   ],
   'auth:status': [],
   'backend:list': [],
@@ -132,11 +122,14 @@ function otherFlags(words: readonly string[], settings: readonly RunSetting[]): 
   const [, name = 'auto'] = [...wordsOf('--runtime-backend', words), ...(backend?.run ?? [])];
   const others: Readonly<Record<string, readonly string[]>> = {
     auto: plugins,
-    legacy: [...api, ...plugins],
-    api: [...legacy, ...plugins],
+    legacy: [...api, ...apiLogin, ...plugins],
+    api: [...legacy, ...legacyLogin, ...plugins],
   };
   const place = words.includes('--origin') ? 'legacy' : words.includes('--api-origin') ? 'api' : name;
-  return [...(others[place] ?? [...legacy, ...api]), ...(words.includes('--archive') ? folders : [])];
+  return [
+    ...(others[place] ?? [...legacy, ...legacyLogin, ...api, ...apiLogin]),
+    ...(words.includes('--archive') ? folders : []),
+  ];
 }
 
 /** Whether one of the suggestions is to run a command. */

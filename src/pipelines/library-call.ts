@@ -63,13 +63,12 @@ export async function callFromLibrary<Options extends CallOptions, Result extend
 
 /** What a call knows that a shell does not: all that it was given. */
 function surroundingsOf(options: Place, {env}: PipelineHost): RunSurroundings {
-  const {projectSlug, targetSlug, preference, logsOrigin, apiConnection} = options;
+  const {projectSlug, targetSlug, preference, apiConnection} = options;
   const values: readonly (readonly [flag: `--${string}`, value: string | undefined])[] = [
     ['--project', projectSlug],
     ['--target', targetSlug],
     ['--runtime-backend', preference === 'auto' ? undefined : preference],
     ['--origin', options.origin ?? env['MYCLI_RUNTIME_ORIGIN']],
-    ['--logs-origin', logsOrigin],
     ['--api-origin', apiConnection?.origin],
     ['--organization', apiConnection?.organizationId],
   ];

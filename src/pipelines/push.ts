@@ -1,7 +1,6 @@
 import type {AuthStrategy} from '../http/types.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import {explainUnfinished} from '../operations/deploy/rollback-on-failure.js';
-import {callBack} from '../operations/host.js';
 import {buildPush, describeBuilt, type BuiltPush} from '../operations/push/build-push.js';
 import {deployPush, pushResult, waitForPush, type DeployedPush} from '../operations/push/deploy-push.js';
 import type {
@@ -92,7 +91,6 @@ function startPush(
 
 function withVerifyStep(routed: Pipeline<PushRoute>, makePlan: typeof planPush): Pipeline<PushPlan> {
   return routed.step('verify', 'Verify the build and its configuration', async (route, {outlet}) => {
-    await callBack(() => route.options.onFormat?.(route.format));
     const plan = await makePlan(route);
     outlet.title(`Verified: ${describePlan(plan)}`);
     return plan;

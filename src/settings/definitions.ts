@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
-import {isRecord} from '../text/json.js';
+import {asRecord, isRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
 import {check, events, guard, preview, rollback, slot, wait} from './deployment-rows.js';
-import {bundle, connection, push, rateLimit} from './push-rows.js';
+import {bundle, connection, login, push, rateLimit} from './push-rows.js';
 import type {SettingRow, Syntax} from './row.js';
 import {didYouMean, fieldProblems, slug} from './schemas.js';
 import type {FollowUps, OptionProblem} from './types.js';
@@ -11,6 +11,7 @@ import type {FollowUps, OptionProblem} from './types.js';
 /** The sets of settings. Generators of references can't read an inferred type. */
 interface Sets {
   readonly connection: typeof connection;
+  readonly login: typeof login;
   readonly rateLimit: typeof rateLimit;
   readonly bundle: typeof bundle;
   readonly push: typeof push;
@@ -23,12 +24,13 @@ interface Sets {
   readonly guard: typeof guard;
 }
 /** In display order. A command has the flags of whole sets. */
-const sets: Sets = {connection, rateLimit, bundle, push, wait, slot, check, rollback, preview, events, guard};
+const sets: Sets = {connection, login, rateLimit, bundle, push, wait, slot, check, rollback, preview, events, guard};
 export type FlagSet = keyof Sets;
 
 /** The heading of each set in help and in the reference. */
 export const headings: Readonly<Record<FlagSet, string>> = {
   connection: 'CONNECTION',
+  login: 'CONNECTION',
   bundle: 'BUNDLE',
   push: 'BUNDLE',
   wait: 'DEPLOYMENT',
@@ -89,10 +91,16 @@ export const secretKeys = settingKeys.filter((key): key is SecretKey => definiti
 /** The settings that say where secrets go. */
 export const addressKeys = settingKeys.filter((key): key is AddressKey => definitions[key].receives !== undefined);
 
-/** The environment variable of a setting. Those without a flag have none. */
+/** The environment variable of a setting, if it has one. */
 export function variableOf(key: SettingKey): string | undefined {
   const {variable, flag} = definitions[key];
   return variable ?? (flag && `MYCLI_${flag.name.toUpperCase().replaceAll('-', '_')}`);
+}
+
+/** The flag of a setting, unless it is only for a login. */
+export function usualFlag(key: SettingKey) {
+  const {flag, set} = definitions[key];
+  return set === 'login' ? undefined : flag;
 }
 
 export function summaryOf(key: SettingKey): string {
@@ -108,6 +116,16 @@ export function optionProblems(
   return keys.flatMap((option) =>
     options[option] === undefined ? [] : problemsOf(option, options[option], definitions[option].schema),
   );
+}
+
+/** Warnings about options that a v1 bundle ignores. */
+export function v2OnlyWarnings(options: object): readonly string[] {
+  const ignored = settingKeys.filter((key) => {
+    const {v2Only, config = key} = definitions[key];
+    const value = config.split('.').reduce<unknown>((object, name) => asRecord(object)[name], options);
+    return v2Only === true && value !== undefined;
+  });
+  return ignored.map((key) => `${key} has no effect on a v1 bundle.`);
 }
 
 /** What is wrong with a slug. Slugs become parts of URLs and prefixes in archives. */

@@ -8,10 +8,10 @@ export const wait = {
     flag: {name: 'wait', char: 'w'},
     schema: schemas.toggle,
     default: false,
-    summary: 'Wait for the deployment to finish.',
+    summary: 'Wait for the deployment.',
   },
   pollInterval: {
-    flag: {name: 'poll-interval', value: 'SECONDS', hidden: true},
+    variable: 'MYCLI_POLL_INTERVAL',
     schema: schemas.pollSeconds,
     default: defaultWait.pollInterval,
     summary: 'Time between status checks; default {default}.',
@@ -27,10 +27,11 @@ export const wait = {
 /** What to do when another deployment to the target is running. */
 export const slot = {
   waitForSlot: {
-    flag: {name: 'wait-for-slot', hidden: true},
+    flag: {name: 'wait-for-slot'},
     schema: schemas.toggle,
     default: false,
-    summary: 'Wait for a running deployment to the target to end before deploying; at most --timeout.',
+    summary: 'Wait for a running deployment to end first.',
+    details: 'At most --timeout.',
   },
 } as const satisfies SettingRows;
 
@@ -47,7 +48,7 @@ export const check = {
     details: `Or a path below the URL of the target. Implies --wait. Repeatable, comma-separated or a JSON array.`,
   },
   checkStatus: {
-    flag: {name: 'check-status', value: 'CODE', hidden: true},
+    variable: 'MYCLI_CHECK_STATUS',
     config: 'check.status',
     schema: checkFields.status,
     perTarget: true,
@@ -55,42 +56,40 @@ export const check = {
     details: 'Repeatable.',
   },
   checkText: {
-    flag: {name: 'check-text', value: 'TEXT', hidden: true},
+    variable: 'MYCLI_CHECK_TEXT',
     config: 'check.text',
     schema: checkFields.text,
     perTarget: true,
     summary: 'Text that the response must contain.',
   },
   checkHeaders: {
-    flag: {name: 'check-header', value: 'NAME=VALUE', hidden: true},
+    variable: 'MYCLI_CHECK_HEADER',
     config: 'check.headers',
     schema: schemas.headers,
     syntax: 'headers',
     perTarget: true,
     summary: 'Header to send with a check, to its own origin only.',
-    details:
-      'Use NAME=@FILE to read the value from a file. Repeatable. The variable has a comma-separated list or a JSON object.',
+    details: 'As @FILE, the value is read from a file. The variable has NAME=VALUE, comma-separated, or a JSON object.',
   },
   checkUser: {
-    flag: {name: 'check-user', value: 'NAME', hidden: true},
+    variable: 'MYCLI_CHECK_USER',
     config: 'check.user',
     schema: checkFields.user,
     syntax: 'id',
     perTarget: true,
-    summary: 'User to log in as for a check, with the password of --check-password.',
+    summary: 'User to log in as for a check, with the password in MYCLI_CHECK_PASSWORD.',
     details: 'HTTP basic authentication, for the origin of the check only.',
   },
   checkPassword: {
-    flag: {name: 'check-password', value: 'PASSWORD', hidden: true},
+    variable: 'MYCLI_CHECK_PASSWORD',
     config: false,
     schema: schemas.nonEmpty,
     syntax: 'secret',
     label: 'password of the check',
-    summary: 'Password of --check-user.',
-    details: schemas.secretDetails,
+    summary: 'Password of the user of a check.',
   },
   checkRetries: {
-    flag: {name: 'check-retries', value: 'N', hidden: true},
+    variable: 'MYCLI_CHECK_RETRIES',
     config: 'check.retries',
     schema: checkFields.retries,
     perTarget: true,
@@ -98,7 +97,7 @@ export const check = {
     summary: 'Maximum number of retries of a check; default {default}.',
   },
   checkInterval: {
-    flag: {name: 'check-interval', value: 'SECONDS', hidden: true},
+    variable: 'MYCLI_CHECK_INTERVAL',
     config: 'check.interval',
     schema: checkFields.interval,
     perTarget: true,
@@ -106,7 +105,7 @@ export const check = {
     summary: 'Time between attempts of a check; default {default}.',
   },
   checkTimeout: {
-    flag: {name: 'check-timeout', value: 'SECONDS', hidden: true},
+    variable: 'MYCLI_CHECK_TIMEOUT',
     config: 'check.timeout',
     schema: checkFields.timeout,
     perTarget: true,
@@ -195,7 +194,7 @@ export const events = {
     flag: {name: 'events', value: 'FILE|-'},
     config: false,
     schema: schemas.nonEmpty,
-    summary: 'Write what happens to a file, as lines of JSON.',
+    summary: 'Write events to a file, as lines of JSON.',
     details: 'Each step, progress, wait and the outcome; - is stdout.',
   },
 } as const satisfies SettingRows;

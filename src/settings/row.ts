@@ -5,17 +5,15 @@ import type * as v from 'valibot';
  * library's check of its options are derived from it.
  */
 export interface SettingRow {
-  /** Without one, only the configuration file can set it. */
+  /** What changes from run to run. What belongs to the project or its CI is a key and a variable. */
   readonly flag?: {
     /** Without dashes. */
     readonly name: string;
     readonly char?: 'b' | 'm' | 'n' | 'p' | 't' | 'w';
     /** The placeholder for the value in help. */
     readonly value?: string;
-    /** Whether it works but help leaves it out: it rarely changes from run to run. */
-    readonly hidden?: true;
   };
-  /** Environment variable. @default `MYCLI_` plus the flag in capitals, with underscores */
+  /** Environment variable. @default `MYCLI_` plus the flag in capitals, with underscores; none without a flag */
   readonly variable?: string;
   /**
    * Key in the configuration file, with the object that contains it. Secrets and settings of a single run have none.
@@ -34,7 +32,7 @@ export interface SettingRow {
   readonly details?: string;
   /** Completes "No ... specified". @default the name of the setting */
   readonly label?: string;
-  /** Whether it cannot be used with the v1 format. */
+  /** Whether a v1 bundle ignores it, of which a build warns. */
   readonly v2Only?: true;
   /** Whether it affects how an archive is built, so that it does not apply to a prebuilt one. */
   readonly building?: true;

@@ -60,7 +60,7 @@ describe('what a backend misses', () => {
     const settingNames = {
       origin: ['--origin'],
       legacyAuth: ['--api-key'],
-      apiConnection: ['--api-origin', '--client-id'],
+      apiConnection: ['--api-origin', 'MYCLI_CLIENT_ID'],
     };
     const inWords = {...place, settingNames};
     expect(await resolveBackend(legacyBackend, {}, inWords)).toMatchObject({missing: ['--api-key']});

@@ -268,8 +268,8 @@ const contacts: Readonly<Record<string, Contact>> = {
   PHP: {
     files: {'dist/index.php': '<?php', 'dist/a.css': ''},
     folder: 'dist',
-    push: /^(?=[^]*The Runtime runs no PHP)(?![^]*--allow-sensitive-files)/,
-    static: /^(?=[^]*The Runtime runs no PHP)(?![^]*--allow-sensitive-files)/,
+    push: /^(?=[^]*The Runtime runs no PHP)(?![^]*allowSensitiveFiles)/,
+    static: /^(?=[^]*The Runtime runs no PHP)(?![^]*allowSensitiveFiles)/,
   },
   'a library': {
     manifest: {main: 'dist/index.js', devDependencies: {tsup: '8'}},
@@ -291,7 +291,8 @@ function verify(planned: Planned, end: End): void {
   }
 }
 
-const {directory, write, mycli} = useLayouts();
+const {directory, write, mycli, run} = useLayouts();
+const allowed = {MYCLI_ALLOW_SENSITIVE_FILES: '1'};
 
 describe.each(Object.entries(contacts))('%s', (name, {manifest, files, folder, push, dir = push, static: site}) => {
   test(`push: ${name} ends well before and after init, with its folder and with --static`, async () => {
@@ -309,10 +310,10 @@ test('push: an archive without a manifest is looked at as a build is, one with a
   await write({...files, 'dist/lib.js': 'if (x) require("fs");'});
   const build = ['bundle:build', 'dist', '--static', '-p', 'shop', '--format', 'v2', '-o', 'a.tar.gz'];
   verify(await mycli(...build), refusedServer);
-  await mycli(...build, '--allow-sensitive-files');
+  await run(build, allowed);
   const push = ['push', '--archive', 'a.tar.gz', '-p', 'shop', '--dry-run', '--runtime-backend', 'api'];
   expect((await mycli(...push)).error).toBeUndefined();
   await rm(join(directory(), 'a.tar.gz.json'));
   verify(await mycli(...push), /has api\.js \(imports elysia\), db\.js \(imported by api\.js\)\./);
-  expect((await mycli(...push, '--allow-sensitive-files')).error).toBeUndefined();
+  expect((await run(push, allowed)).error).toBeUndefined();
 });

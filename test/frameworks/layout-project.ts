@@ -36,21 +36,24 @@ export function useLayouts() {
     directory = join(root, 'project');
   });
 
+  const run = async (args: readonly string[], variables: Readonly<Record<string, string>> = {}) => {
+    const {apiKey, organizationId, clientId, clientSecret, tokenUrl} = runtime.credentials;
+    const api = {API_ORIGIN: runtime.origin, ORGANIZATION: organizationId, CLIENT_ID: clientId, TOKEN_URL: tokenUrl};
+    const settings = {...api, CLIENT_SECRET: clientSecret, RUNTIME_ORIGIN: runtime.origin, API_KEY: apiKey};
+    const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`MYCLI_${name}`, value]));
+    const {stdout} = await runWarm([...args, '--json'], {
+      cwd: directory,
+      // Beside the project, which may be what is pushed.
+      env: {...env, ...variables, XDG_CONFIG_HOME: join(root, 'config')},
+    });
+    return JSON.parse(stdout) as Planned;
+  };
+
   return {
     directory: () => directory,
     write: (tree: Tree) => writeTree(directory, tree),
-    async mycli(...args: readonly string[]) {
-      const {apiKey, organizationId, clientId, clientSecret, tokenUrl} = runtime.credentials;
-      const api = {API_ORIGIN: runtime.origin, ORGANIZATION: organizationId, CLIENT_ID: clientId, TOKEN_URL: tokenUrl};
-      const settings = {...api, CLIENT_SECRET: clientSecret, RUNTIME_ORIGIN: runtime.origin, API_KEY: apiKey};
-      const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`MYCLI_${name}`, value]));
-      const {stdout} = await runWarm([...args, '--json'], {
-        cwd: directory,
-        // Beside the project, which may be what is pushed.
-        env: {...env, XDG_CONFIG_HOME: join(root, 'config')},
-      });
-      return JSON.parse(stdout) as Planned;
-    },
+    run,
+    mycli: (...args: readonly string[]) => run(args),
     /** The status with which a deployed file is answered. */
     async statusOf(target: string, path: string): Promise<number> {
       const {port} = new URL(runtime.appsOrigin);

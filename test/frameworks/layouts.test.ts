@@ -133,7 +133,8 @@ const layouts: Readonly<Record<string, Layout>> = {
   },
 };
 
-const {directory, write: writeFiles, mycli, statusOf} = useLayouts();
+const {directory, write: writeFiles, mycli, run, statusOf} = useLayouts();
+const allowed = {MYCLI_ALLOW_SENSITIVE_FILES: '1'};
 
 function write({packages, files}: Pick<Layout, 'packages' | 'files'>): Promise<void> {
   const manifest = {
@@ -151,7 +152,7 @@ describe.each(Object.entries(layouts))('%s', (name, layout) => {
     expect(publicFiles(planned)).toEqual(layout.public);
     await mycli('init', '--yes', '-p', 'shop', '-t', 'live');
     expect(publicFiles(await mycli('push', '--dry-run'))).toEqual(layout.public);
-    await mycli('push', '--wait', '--match-mode', 'strict');
+    await run(['push', '--wait'], {MYCLI_MATCH_MODE: 'strict'});
     for (const {path} of planned.files) {
       expect([path, await statusOf('live', path)]).toEqual([path, layout.public.includes(path) ? 200 : 404]);
     }
@@ -269,7 +270,7 @@ describe('a static site', () => {
     const {error} = await mycli('push', '--dry-run');
     expect(error).toMatchObject({exitCode: 3, message: expect.stringContaining('server/entry.mjs') as string});
     expect(error?.suggestions[0]).toContain('It is a build of Astro. Without static');
-    expect(publicFiles(await mycli('push', '--dry-run', '--allow-sensitive-files'))).toHaveLength(2);
+    expect(publicFiles(await run(['push', '--dry-run'], allowed))).toHaveLength(2);
     await writeFile(config, JSON.stringify(settings));
     expect(publicFiles(await mycli('push', '--dry-run'))).toEqual(['client/a.js']);
   });

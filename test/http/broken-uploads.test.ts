@@ -70,7 +70,7 @@ describe.each(Object.entries(uploads))('an upload (%s) that breaks off', (_, upl
     const {http, retries} = await clientFor();
     const error = await rejection(http.post(`${network.origin}/x`, upload()));
     expect(error).toMatchObject({code: 'ERR_NETWORK', exitCode: 6});
-    expect(error.suggestions).toContain('To allow more retries, pass --upload-retries N.');
+    expect(error.suggestions).toContain('To allow more retries, set uploadRetries in mycli.config.');
     expect([network.connections(), retries.length, server.requests.length]).toEqual([3, 2, 0]);
   });
 });
@@ -107,7 +107,7 @@ describe('an answer while the body is being sent', () => {
     expect(error).toMatchObject({code, exitCode: 7});
     expect(error.message).toMatch(/^POST \/x was answered with .* before all of it was sent, so nothing was changed/);
     expect(error.suggestions.join(' ')).not.toMatch(/check before/i);
-    expect(error.suggestions).toContain('To allow more retries, pass --upload-retries N.');
+    expect(error.suggestions).toContain('To allow more retries, set uploadRetries in mycli.config.');
     expect(retries.map(({attempt, maxRetries, reason}) => [attempt, maxRetries, reason])).toEqual([
       [1, 2, answer],
       [2, 2, answer],

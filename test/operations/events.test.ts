@@ -30,15 +30,6 @@ const stepsOf = (events: readonly RuntimeEvent[]) =>
 describe('onEvent', () => {
   test.each<[string, Partial<PushRuntimeBundleBackendOptions>, readonly string[]]>([
     ['invalid options before any step', {static: true, ssrOnly: ['ssr.js']}, []],
-    [
-      'a format that the caller refuses in the step that verifies',
-      {
-        onFormat: () => {
-          throw new Error('not v1');
-        },
-      },
-      ['resolve done', 'verify failed'],
-    ],
     ['a missing build in the step that verifies', {buildDirectory: 'missing'}, ['resolve done', 'verify failed']],
   ])('reports %s', async (_, options, ended) => {
     const bench = await createBench();

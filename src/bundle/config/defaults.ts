@@ -52,7 +52,7 @@ const packageSchema = v.object({
 });
 
 /**
- * The dependencies in a project's package.json, for `--dependencies auto`: version ranges by name. Includes development
+ * The dependencies in a project's package.json, for the dependencies `auto`: version ranges by name. Includes development
  * dependencies, because what is bundled into an application often is one.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when package.json is missing or cannot be read.
  */
@@ -68,7 +68,7 @@ export async function readDeclaredDependencies(projectDirectory: string): Promis
       asSentence(`The dependencies in ${path} cannot be read: ${reasonOf(error)}`),
       {
         suggestions: [
-          'Pass --project-directory DIR for the folder that contains it, or pass --dependencies with JSON or @FILE.',
+          'Pass --project-directory DIR for the folder that contains it, or list the packages in MYCLI_DEPENDENCIES.',
         ],
         cause: error,
       },

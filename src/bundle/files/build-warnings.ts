@@ -91,7 +91,8 @@ export function unmatchedWarnings(unmatched: PatternLists, paths: readonly strin
 }
 
 /** What to do about patterns that a strict server refuses. */
-const strictAdvice = 'A strict server refuses the bundle: correct the pattern, or pass --match-mode ignore_missing.';
+const strictAdvice =
+  'A strict server refuses the bundle: correct the pattern, or set matchMode to ignore_missing in mycli.config.';
 
 /**
  * Warnings about a bundle that a strict server will refuse. It is the server that matches patterns.

@@ -131,7 +131,7 @@ function exposedError(files: readonly SensitiveFile[], {buildDirectory, serverOn
         ...(flag === undefined ? [] : [`If the server needs them, make them server-only: pass ${flag}`]),
         ...phpAdvice(paths),
         ...(files.some(({name}) => name.holds !== program)
-          ? ['If they contain no secrets, pass --allow-sensitive-files.']
+          ? ['If they contain no secrets, set allowSensitiveFiles: true in mycli.config.']
           : []),
       ],
       details: fileDetails(paths),

@@ -99,7 +99,7 @@ function exposedError(
     suggestions: [
       advice,
       'If the site does without them, exclude them with --ignore GLOB or in .bundleignore.',
-      'If browsers load these files, pass --allow-sensitive-files.',
+      'If browsers load these files, set allowSensitiveFiles: true in mycli.config.',
     ],
     details: fileDetails(paths),
   });

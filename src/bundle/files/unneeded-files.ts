@@ -94,7 +94,7 @@ export function checkUnneeded(
     throw createError('ERR_SENSITIVE_FILES', message, {
       suggestions: [
         'Exclude them with --ignore GLOB or in .bundleignore.',
-        'If visitors need them, pass --allow-sensitive-files.',
+        'If visitors need them, set allowSensitiveFiles: true in mycli.config.',
       ],
       details: fileDetails(refused.map(({path}) => path)),
     });
@@ -112,7 +112,7 @@ export function checkUnneeded(
       ? []
       : [
           `The bundle publishes source maps (files: ${String(maps.length)}), from which anyone can read the sources: ` +
-            `${listPaths(maps, 3)}. Pass --ignore '*.map' to exclude them, or --allow-source-maps.`,
+            `${listPaths(maps, 3)}. Pass --ignore '*.map' to exclude them, or set allowSourceMaps: true in mycli.config.`,
         ]),
   ];
 }

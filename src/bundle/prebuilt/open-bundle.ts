@@ -157,7 +157,7 @@ function missingConfigError(
   return createError('ERR_ARCHIVE_INVALID', `${path} is not a bundle: it has no entry ${name}.`, {
     suggestions: [
       ['Build it with ', {run: ['bundle:build']}, '.'],
-      'If its configuration is elsewhere, pass --root-dir DIR and --config-path PATH.',
+      'If its configuration is elsewhere, set rootDir and configPath in mycli.config.',
     ],
   });
 }

@@ -70,7 +70,7 @@ function commandNames(typed: readonly string[], current: string, {commands, topi
 
 /** Flags that go on with `current` and are not given yet. Hidden ones need more than a dash or two. */
 function flagNames(flags: Command.Loadable['flags'], given: readonly string[], current: string) {
-  const usual = Object.entries(flags).filter(([, {hidden}]) => !hidden || current.length > '--x'.length);
+  const usual = Object.entries(flags);
   const names = usual.flatMap(([name, flag]): (readonly [string, string])[] => {
     const {summary = ''} = flag;
     const isRepeatable = flag.type === 'option' && flag.multiple === true;

@@ -11,7 +11,9 @@ import type {Suggestion} from '../../errors/suggestion.js';
 import {messageOf, openFilesError} from '../../errors/system-failure.js';
 import {isLikelySecret} from '../../http/redact.js';
 import {isRecord} from '../../text/json.js';
+import {settingKeys, usualFlag, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {Output} from '../output/output.js';
+import {placesOf} from '../settings/settings.js';
 import type {EventError} from '../../operations/events.js';
 import {leadingWords} from './command-line.js';
 import {commandNamed, flagNamed} from '../setup/other-clients.js';
@@ -173,10 +175,19 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
       return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
     }
-    const similar = similarFlag(name.replace(/^-+/, ''), known);
+    const word = name.replace(/^-+/, '');
+    const setting = settingWithoutFlag(word);
+    if (setting !== undefined) return [`It is no flag: set ${placesOf(setting)}.`];
+    const similar = similarFlag(word, known);
     return similar === undefined ? [] : [`Did you mean --${similar}?`];
   });
   return {message: `Unknown flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions};
+}
+
+/** The setting that a flag would be named after. What belongs to a project or its CI is a key and a variable. */
+function settingWithoutFlag(name: string): SettingKey | undefined {
+  const variable = `MYCLI_${name.replace(/^no-/, '').toUpperCase().replaceAll('-', '_')}`;
+  return settingKeys.find((key) => usualFlag(key) === undefined && variableOf(key) === variable);
 }
 
 /** What an unknown flag may stand for: `q` for `quiet`, `data-dir` for `data`, `projekt` for `project`. */

@@ -38,7 +38,6 @@ function properties(key: SettingKey) {
   return {
     ...(flag?.char === undefined ? {} : {char: flag.char}),
     ...(flag?.value === undefined ? {} : {helpValue: flag.value}),
-    ...(flag?.hidden === true ? {hidden: true} : {}),
     helpGroup: headings[set],
     summary: summaryOf(key),
   };
@@ -70,11 +69,6 @@ const settingFlags: ReadonlySet<string> = new Set(settingKeys.flatMap((key) => d
 export function rejectEmptyValues(values: FlagValues): void {
   const empty = Object.keys(values).find((name) => values[name] === '' && !settingFlags.has(name));
   if (empty !== undefined) throw createError('ERR_USAGE', `--${empty} must not be empty.`);
-}
-
-/** A flag that help shows, because it belongs to what the command does. */
-export function visible<Flag extends object>(flag: Flag): Flag {
-  return {...flag, hidden: false};
 }
 
 export const globalFlags = {
@@ -116,7 +110,7 @@ export const invalidateFlag = {
     multiple: true,
     multipleNonGreedy: true,
     helpValue: 'PATTERN',
-    summary: 'Clear the CDN cache of these paths, such as /*, once the deployment is live.',
+    summary: 'Clear these paths, such as /*, from the cache.',
   }),
 };
 

@@ -25,16 +25,12 @@ type Flags = Command.Loadable['flags'];
 
 /** The most common flags: those with a letter, then those that are no settings; settings only if there are few. */
 function mainFlags(flags: Flags): readonly (readonly [string, Flags[string]])[] {
-  const own = visible(flags).filter(([, {helpGroup}]) => helpGroup !== 'GLOBAL' && helpGroup !== 'OTHER');
+  const own = Object.entries(flags).filter(([, {helpGroup}]) => helpGroup !== 'GLOBAL' && helpGroup !== 'OTHER');
   const lettered = own.filter(([, {char}]) => char !== undefined);
   const others = own.filter(([, {char, helpGroup}]) => {
     return char === undefined && (helpGroup === undefined || own.length <= shownFlags);
   });
   return [...lettered, ...others].slice(0, shownFlags);
-}
-
-function visible(flags: Flags) {
-  return Object.entries(flags).filter(([, {hidden}]) => hidden !== true);
 }
 
 /** Flags of settings, each with its environment variable. In the command itself, oclif would read it. */
@@ -123,6 +119,6 @@ export class GroupedHelp extends Help {
     if (pluginName !== name || isOclifCommand(id)) return super.showCommandHelp(command);
     if (!this.#isShort) return super.showCommandHelp({...command, flags: await withVariables(flags)});
     await super.showCommandHelp(shortened(command));
-    this.log(`Run ${bin} ${id} --help for all ${String(visible(flags).length)} flags.`);
+    this.log(`Run ${bin} ${id} --help for all ${String(Object.keys(flags).length)} flags.`);
   }
 }

@@ -14,7 +14,7 @@ import {pushRecordFiles, uploadStateFiles} from './records.js';
 
 /**
  * Converts the settings of a bundle to the library's options of the same names. `--node-version` sets the SSR parameter
- * `SSRFunctionNodeVersion`, and `--dependencies auto` means all those in the project's package.json.
+ * `SSRFunctionNodeVersion`, and the dependencies `auto` are all those in the project's package.json.
  * @throws RuntimeCliError if they are invalid, or that package.json cannot be read.
  */
 export async function bundleOptions(settings: Settings, format: BundleFormat = 'v2') {
@@ -52,26 +52,11 @@ function archiveSettings(settings: Settings): Settings {
 }
 
 /**
- * Refuses v2-only flags for a v1 bundle. Ignoring them would look like success.
- * @param v2Flag the flag that selects v2.
- * @throws RuntimeCliError `ERR_USAGE`.
- */
-export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Flag: '--v2' | '--format v2'): void {
-  if (format === 'v2') return;
-  const flags = flagsAmong(settings, (key) => definitions[key].v2Only === true);
-  if (flags.length === 0) return;
-  throw createError('ERR_USAGE', `${flags.join(', ')} cannot be used with the v1 format.`, {
-    suggestions: [`Pass ${v2Flag} to use the v2 format, or remove these flags.`],
-  });
-}
-
-/**
  * The settings of a deployment: its guards, its checks and its rollback. Without a target there is none: checks of a
  * configuration file do not apply then.
  * @param options `canRollBack`: whether it can be rolled back on failure. @default true `invalidate`: what to drop from
  * the cache after it. @default nothing
- * @throws RuntimeCliError `ERR_USAGE` when waiting is turned off although something follows, or when flags say how to
- * check but not what.
+ * @throws RuntimeCliError `ERR_USAGE` when waiting is turned off although something follows.
  */
 export function deploymentOptions(
   settings: Settings,
@@ -82,7 +67,6 @@ export function deploymentOptions(
   }: {readonly canRollBack?: boolean; readonly invalidate?: readonly string[] | undefined} = {},
 ) {
   const {url = [], rollbackOnFailure: _, ...standard} = valuesIn(settings, 'check');
-  if (url.length === 0) rejectCheckDetails(settings);
   const {targetSlug, rollbackOnFailure, wait, checkPassword} = settings;
   const password = checkPassword?.value.reveal();
   const check = targetSlug === undefined ? [] : url.map((one) => ({...standard, password, ...one}));
@@ -121,7 +105,6 @@ export async function pushOptions(
     uploadStates: uploadStateFiles(dataDir),
     archive,
     cwd: context.cwd,
-    onFormat: (format: BundleFormat) => rejectV2OnlyFlags(format, settings, '--v2'),
   };
 }
 
@@ -145,15 +128,6 @@ export function targetWait({wait, pollInterval, timeout}: Settings, byDefault: b
     pollInterval: isSet(pollInterval) ? pollInterval.value : undefined,
     timeout: timeout.value,
   };
-}
-
-function rejectCheckDetails(settings: Settings): void {
-  const details = flagsAmong(settings, (key) => key !== 'check' && definitions[key].set === 'check');
-  if (details.length === 0) return;
-  const names = details.join(', ');
-  throw createError('ERR_USAGE', `${names} ${details.length === 1 ? 'requires' : 'require'} a check.`, {
-    suggestions: [`Pass --check URL or --check PATH, or remove ${names}.`],
-  });
 }
 
 const withoutFollowUp = {check: "--check '[]'", rollbackOnFailure: '--no-rollback-on-failure', invalidate: undefined};

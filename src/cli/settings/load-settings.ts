@@ -9,7 +9,7 @@ import {reasonOf} from '../../errors/system-failure.js';
 import type {Environment} from '../../text/platform.js';
 import {decodeText, readText} from '../../files/read-file.js';
 import type {Guard} from '../../modules/load-module.js';
-import {isSecretHeader, isSecretName} from '../../http/redact.js';
+import {isSecretName} from '../../http/redact.js';
 import {asRecord, tryJson} from '../../text/json.js';
 import {
   definitions,
@@ -285,17 +285,15 @@ export async function readSecrets(unread: Secrets, reader: SecretReader): Promis
   return Object.fromEntries<unknown>([...secrets, ['apiUser', apiUser]]);
 }
 
-/** Reads the headers of checks that are in files, and warns of secret ones that others can see. */
+/** Reads the headers of checks that are in files. */
 export async function readCheckHeaders(
   {check, checkHeaders}: Settings,
   context: SettingsContext,
 ): Promise<Pick<Settings, 'check' | 'checkHeaders'>> {
-  const given = [context.flags['check-header']].flat().filter((pair) => typeof pair === 'string');
   const read = async (headers: Readonly<Record<string, string>>) => {
     const secrets = Object.entries(headers).flatMap(([header, text]) => {
-      const isVisible = given.some((pair) => pair.toLowerCase().startsWith(`${header}=`));
-      if (!text.startsWith('@') && !(isVisible && isSecretHeader(header, text))) return [];
-      return [{header, text, name: `--check-header ${header}`, variable: variableOf('checkHeaders')}];
+      if (!text.startsWith('@')) return [];
+      return [{header, text, name: `check header ${header}`, variable: variableOf('checkHeaders')}];
     });
     const texts = await readFlagSecrets(secrets, context);
     const values = secrets.map(

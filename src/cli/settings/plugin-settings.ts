@@ -68,7 +68,7 @@ export async function readSecretFlags(
     const text = typed.get(option);
     return text === undefined ? [] : [{option, name: `--backend-option ${option}`, text, variable}];
   });
-  const names = secretKeys.map((key) => definitions[key].flag?.name ?? key);
+  const names = secretKeys.flatMap((key) => definitions[key].flag?.name ?? []);
   const others = names.filter((name) => flags[name] === '-').map((name) => `--${name}`);
   const read = await readFlagSecrets(given, context, others);
   const entries = given.map(({option, name}) => {

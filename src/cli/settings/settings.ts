@@ -14,6 +14,7 @@ import {
   definitions,
   secretKeys,
   settingKeys,
+  usualFlag,
   variableOf,
   type ConfigKey,
   type DefaultedKey,
@@ -358,17 +359,22 @@ export function requireSetting<K extends SettingKey>(settings: Settings, key: K)
 }
 
 export function missingSetting(key: SettingKey): RuntimeCliError {
-  const {label, flag, config} = definitions[key];
-  const places = [
-    ...(flag === undefined ? [] : [String(variableOf(key))]),
-    ...(config === undefined ? [] : [`${config} in mycli.config`]),
-  ];
+  const {label} = definitions[key];
+  const flag = usualFlag(key);
   const pass = flag === undefined ? 'Set' : `Pass --${flag.name} ${flag.value ?? 'VALUE'}, or set`;
-  return createError('ERR_USAGE', `No ${label} specified.`, {suggestions: [`${pass} ${places.join(' or ')}.`]});
+  return createError('ERR_USAGE', `No ${label} specified.`, {suggestions: [`${pass} ${placesOf(key)}.`]});
+}
+
+/** Where a setting is kept: `MYCLI_TARGET or targetSlug in mycli.config`. */
+export function placesOf(key: SettingKey): string {
+  const {config} = definitions[key];
+  const places = [variableOf(key), config === undefined ? undefined : `${config} in mycli.config`];
+  return places.filter((place) => place !== undefined).join(' or ');
 }
 
 /** The flag and variable of a setting: `--target (MYCLI_TARGET)`. */
 export function flagAndVariable(key: SettingKey): string {
-  const {flag, label} = definitions[key];
-  return flag === undefined ? label : `--${flag.name} (${String(variableOf(key))})`;
+  const flag = usualFlag(key);
+  const variable = variableOf(key) ?? definitions[key].label;
+  return flag === undefined ? variable : `--${flag.name} (${variable})`;
 }

@@ -1,7 +1,14 @@
 import {mayUse} from '../../backends/names.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
-import {addressKeys, definitions, settingKeys, type AddressKey} from '../../settings/definitions.js';
+import {
+  addressKeys,
+  definitions,
+  settingKeys,
+  usualFlag,
+  variableOf,
+  type AddressKey,
+} from '../../settings/definitions.js';
 import {flagValue, shellLine} from '../../text/suggest.js';
 import type {CommandContext} from '../command/command-context.js';
 import {checkOrigins, serviceUrl, trustedOrigins} from '../settings/connection-options.js';
@@ -55,7 +62,7 @@ export async function confirmAddresses(
   if (!asks) {
     const message = `The ${secrets} would go to ${places}, which only ${file} sets. Nothing was sent.`;
     throw createError('ERR_ORIGIN_UNTRUSTED', message, {
-      suggestions: [`If you trust it, pass ${first.flag}, or run the command in a terminal once.`],
+      suggestions: [`If you trust it, ${first.trusting}, or run the command in a terminal once.`],
       details: {origin: new URL(first.url).origin, file},
     });
   }
@@ -70,7 +77,8 @@ export async function confirmAddresses(
 
 /** The URLs of an address that a configuration file sets, if a secret of the environment or of a login goes there. */
 function sentTo(settings: Settings, key: AddressKey) {
-  const {receives, flag} = definitions[key];
+  const {receives} = definitions[key];
+  const flag = usualFlag(key);
   const isUsed = receives?.backend === undefined || mayUse(settings.runtimeBackend.value, receives.backend);
   const secret = settingKeys
     .filter((name) => receives?.secrets.includes(name))
@@ -84,7 +92,10 @@ function sentTo(settings: Settings, key: AddressKey) {
     url,
     isStored,
     secret: secret.name,
-    flag: shellLine(...flagValue(`--${String(flag?.name)}`, shownAddress(url))),
+    trusting:
+      flag === undefined
+        ? `set ${String(variableOf(key))} to ${shownAddress(url)}`
+        : `pass ${shellLine(...flagValue(`--${flag.name}`, shownAddress(url)))}`,
   }));
 }
 

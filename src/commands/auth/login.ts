@@ -1,7 +1,7 @@
 import {isBuiltIn} from '../../backends/names.js';
 import {checkUrl} from '../../cli/settings/connection-options.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import {connectionFlags, visible} from '../../cli/command/flags.js';
+import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
 import type {AuthLoginDocument} from '../../cli/output/documents.js';
 import {credentialKinds, credentialRows} from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/load-backends.js';
@@ -29,15 +29,12 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   ];
   static override readonly flags = {
     origin: connectionFlags.origin,
-    'api-user': visible(connectionFlags['api-user']),
-    'api-origin': visible(connectionFlags['api-origin']),
-    organization: visible(connectionFlags.organization),
-    'token-url': visible(connectionFlags['token-url']),
-    'client-id': visible(connectionFlags['client-id']),
-    scope: visible(connectionFlags.scope),
+    'api-origin': connectionFlags['api-origin'],
+    organization: connectionFlags.organization,
+    ...flagsOf('login'),
     project: connectionFlags.project,
     'runtime-backend': connectionFlags['runtime-backend'],
-    'backend-option': visible(connectionFlags['backend-option']),
+    'backend-option': connectionFlags['backend-option'],
     kind: Flags.option({
       options: credentialKinds,
       summary: 'Kind of credential; default client-secret for OAuth, otherwise api-key.',

@@ -12,7 +12,7 @@ import {
 } from '../../cli/settings/credential-file.js';
 import {originOf} from '../../cli/settings/load-settings.js';
 import type {AuthLogoutDocument} from '../../cli/output/documents.js';
-import {connectionFlags, visible} from '../../cli/command/flags.js';
+import {connectionFlags} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
 
@@ -29,7 +29,7 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   ];
   static override readonly flags = {
     origin: connectionFlags.origin,
-    'api-origin': visible(connectionFlags['api-origin']),
+    'api-origin': connectionFlags['api-origin'],
     'runtime-backend': connectionFlags['runtime-backend'],
     all: Flags.boolean({summary: 'Remove the credentials for every origin and backend.'}),
   };

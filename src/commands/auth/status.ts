@@ -1,5 +1,5 @@
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import {connectionFlags, visible} from '../../cli/command/flags.js';
+import {connectionFlags} from '../../cli/command/flags.js';
 import type {AuthStatusDocument} from '../../cli/output/documents.js';
 import {exitCodes} from '../../errors/index.js';
 import {
@@ -31,9 +31,9 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   ];
   static override readonly flags = {
     origin: connectionFlags.origin,
-    'api-origin': visible(connectionFlags['api-origin']),
+    'api-origin': connectionFlags['api-origin'],
     'runtime-backend': connectionFlags['runtime-backend'],
-    'backend-option': visible(connectionFlags['backend-option']),
+    'backend-option': connectionFlags['backend-option'],
     verify: Flags.boolean({
       default: true,
       allowNo: true,

@@ -1,13 +1,7 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundleBuildDocument} from '../../cli/output/documents.js';
 import {commandHost} from '../../cli/command/host.js';
-import {
-  bundleOptions,
-  rejectV2OnlyFlags,
-  missingBuild,
-  missingSettings,
-  requireTogether,
-} from '../../cli/command/operation-options.js';
+import {bundleOptions, missingBuild, missingSettings, requireTogether} from '../../cli/command/operation-options.js';
 import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
 import {refuseOtherProject} from '../../cli/settings/config-file.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
@@ -62,7 +56,6 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     const loaded = await context.loadSettings();
     refuseOtherProject(context.configFile);
     const settings = await withPushFolder(loaded, this.args.dir, context);
-    rejectV2OnlyFlags(format, settings, '--format v2');
     const missing = missingSettings(settings, format === 'v1' ? ['projectSlug'] : []);
     const places = {cwd: context.cwd, project: settings.projectDirectory.value};
     requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, places))]);

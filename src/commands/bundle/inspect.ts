@@ -3,7 +3,7 @@ import {resolve} from 'node:path';
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundleInspectDocument} from '../../cli/output/documents.js';
 import {commandHost} from '../../cli/command/host.js';
-import {bundleFlags, columnsFlag, flagsOf} from '../../cli/command/flags.js';
+import {columnsFlag, flagsOf} from '../../cli/command/flags.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   static override readonly aliases = ['inspect'];
@@ -22,8 +22,6 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   };
   static override readonly flags = {
     ...flagsOf('connection', 'rateLimit', 'events'),
-    'root-dir': bundleFlags['root-dir'],
-    'config-path': bundleFlags['config-path'],
     ...columnsFlag,
   };
 

@@ -22,13 +22,12 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   static override readonly flags = {
     ...flagsOf('connection', 'bundle', 'push', 'wait', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
     'no-target': Flags.boolean({
-      hidden: true,
       default: false,
       exclusive: ['target'],
       summary: 'Only upload, whatever the configuration says.',
     }),
     ...dryRunFlag,
-    archive: Flags.string({helpValue: 'FILE', summary: 'Archive of bundle:build to push instead of building one.'}),
+    archive: Flags.string({helpValue: 'FILE', summary: 'Push this archive of bundle:build.'}),
     force: Flags.boolean({summary: 'Upload the bundle even if it is unchanged.'}),
     ...invalidateFlag,
     ...outputEnvFlag,

@@ -65,6 +65,6 @@ function checkCertificate(pem: string, key: KeyObject, now: number): void {
 
 function invalid(message: string): Error {
   return createError('ERR_OPTION_INVALID', message, {
-    suggestions: ['Check --client-key, --client-key-passphrase and --client-certificate.'],
+    suggestions: ['Check the client key, its passphrase and the client certificate.'],
   });
 }

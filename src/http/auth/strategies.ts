@@ -227,7 +227,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       details: {...(oauthError && {oauthError}), ...(explanation && {serverMessage: explanation})},
       suggestions: [
         oauthError === 'invalid_scope'
-          ? 'Pass only scopes that the client is allowed to request (--scope).'
+          ? 'Use only scopes that the client is allowed to request.'
           : 'Check the token URL, the client ID and its secret or certificate.',
       ],
     });

@@ -200,7 +200,7 @@ interface GotError extends Error {
 export function toCliError(error: unknown, options: FailedRequest, call: HttpCall, context: ErrorContext): unknown {
   const told = explained(error, options, call, context);
   if (!isRuntimeCliError(told) || call.repeats === 0 || !isBroken(options, call.attempt)) return told;
-  return amendError(told, {suggestions: ['To allow more retries, pass --upload-retries N.']});
+  return amendError(told, {suggestions: ['To allow more retries, set uploadRetries in mycli.config.']});
 }
 
 function explained(error: unknown, options: FailedRequest, call: HttpCall, context: ErrorContext): unknown {

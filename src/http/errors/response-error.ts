@@ -130,7 +130,9 @@ function refusal(
     return {
       code: 'ERR_RATE_LIMITED',
       sentence: `The server still rate-limits ${request} (${name})`,
-      suggestions: ['Try again later, or allow more and longer retries with --max-retries and --retry-max-delay.'],
+      suggestions: [
+        'Try again later, or allow more retries with --max-retries, and longer ones with rateLimit.maxDelayMs in mycli.config.',
+      ],
     };
   }
   if (isFromBetween(response, speaksJson)) {

@@ -167,8 +167,8 @@ function uncheckable(
     suggestions: [
       isGiven
         ? 'Check the user, the password and the headers of the check: the site refused them.'
-        : 'Pass --check-user NAME with the password in MYCLI_CHECK_PASSWORD, or --check-header NAME=@FILE.',
-      `If that is the answer to expect, pass --check-status ${String(status)}.`,
+        : 'Set check.user in mycli.config and MYCLI_CHECK_PASSWORD, or check.headers.',
+      `If that is the answer to expect, set check.status to ${String(status)} in mycli.config.`,
     ],
     details: detailsOf(deployed, checks),
   });

@@ -27,8 +27,6 @@ export interface PushRuntimeBundleBackendOptions extends ReleaseOptions, BundleC
   readonly pushRecords?: PushRecords | undefined;
   /** Keeps what plugins' backends need to resume an interrupted upload. @default nothing is kept */
   readonly uploadStates?: UploadStates | undefined;
-  /** Called with the selected backend's format before anything is built. If it throws, the push fails. */
-  readonly onFormat?: ((format: BundleFormat) => void) | undefined;
 }
 
 /** Options of `pushBundleV2`: a v2 bundle, uploaded to the legacy origin. */

@@ -158,7 +158,7 @@ export async function planPush(route: PushRoute): Promise<PushPlan> {
 
 async function planContent({options, format, open: {host}}: PushRoute): Promise<BundlePlan> {
   const plan = await planBundle(contentOptions(options, format, host));
-  for (const warning of [...plan.warnings, ...unusedOptions(options, format)]) host.outlet.warn(warning);
+  for (const warning of plan.warnings) host.outlet.warn(warning);
   return plan;
 }
 
@@ -170,16 +170,6 @@ export async function replan(push: PushPlan, open: OpenBackend, packed: Bundle |
   const route = {...push, open, format: formatFor(open.backend, push.options), noted: undefined};
   if (packed?.format === route.format) return {...route, content: {kind: 'archive', bundle: packed}};
   return {...route, content: {kind: 'build', plan: await planContent(route)}};
-}
-
-/** Warnings about v2-only options, which a v1 bundle ignores. */
-function unusedOptions(options: PushRuntimeBundleBackendOptions, format: BundleFormat): readonly string[] {
-  if (format === 'v2') return [];
-  const {rootDir, configPath, matchMode, bundleMetadata, compressionLevel} = options;
-  const v2Only = {rootDir, configPath, matchMode, ccOverrides: bundleMetadata?.ccOverrides, compressionLevel};
-  return Object.entries(v2Only)
-    .filter(([, value]) => value !== undefined)
-    .map(([option]) => `${option} has no effect on a v1 upload.`);
 }
 
 /** Warnings about an archive that a server may refuse for its size. */

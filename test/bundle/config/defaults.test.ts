@@ -32,6 +32,6 @@ test.each([
   await expect(readDeclaredDependencies(folder)).rejects.toMatchObject({
     code: 'ERR_CONFIG_INVALID',
     message: expect.stringContaining(`The dependencies in ${join(folder, 'package.json')} cannot be read: `),
-    suggestions: [expect.stringMatching(/--project-directory.*--dependencies/)],
+    suggestions: [expect.stringMatching(/--project-directory.*MYCLI_DEPENDENCIES/)],
   });
 });

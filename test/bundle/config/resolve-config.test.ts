@@ -321,7 +321,7 @@ describe('warnings of patterns that match nothing', () => {
     ];
     const {warnings} = await plan({}, given);
     expect(warnings).toEqual(v1);
-    for (const warning of warnings) expect(warning).toContain('--match-mode ignore_missing');
+    for (const warning of warnings) expect(warning).toContain('set matchMode to ignore_missing in mycli.config');
     const older = (await plan({}, {...given, format: 'v1'})).warnings;
     expect(older).toEqual(v1);
     for (const warning of older) expect(warning).not.toContain('strict server');
@@ -336,7 +336,7 @@ test('the configuration has one place: files in its way are named', async () => 
   await expect(plan({'build/.runtime': 'a file'})).rejects.toMatchObject({
     code: 'ERR_FILE_UNSUPPORTED',
     message: "The build contains .runtime, but the bundle's configuration goes to .runtime/config.json.",
-    suggestions: [expect.stringContaining('--config-path')],
+    suggestions: [expect.stringContaining('set configPath in mycli.config')],
   });
   await expect(plan({'build/conf-x': '', 'build/conf/x': ''}, {configPath: 'conf'})).rejects.toMatchObject({
     code: 'ERR_FILE_UNSUPPORTED',

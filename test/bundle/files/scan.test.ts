@@ -422,7 +422,7 @@ describe('files that may hold secrets', () => {
     });
     expect(error.message).toMatch(/: \.dev\.vars \(an application's settings\), .* and 15 more\.$/);
     for (const name of harmless) expect(error.message).not.toContain(name);
-    expect(error.suggestions.join(' ')).toMatch(/--ignore GLOB.*\.bundleignore.*--ssr-only.*--allow-sensitive-files/);
+    expect(error.suggestions.join(' ')).toMatch(/--ignore GLOB.*\.bundleignore.*--ssr-only.*allowSensitiveFiles: true/);
   });
 
   test('are a warning where they are server-only, and where they are allowed', async () => {

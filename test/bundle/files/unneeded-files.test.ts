@@ -61,7 +61,7 @@ describe('planBundle', () => {
     const maps = {'build/static/a.js.map': '', 'build/static/b.css.map': '', 'build/server/a.js.map': ''};
     expect(await warningsOf(maps)).toEqual([
       'The bundle publishes source maps (files: 2), from which anyone can read the sources: static/a.js.map, ' +
-        "static/b.css.map. Pass --ignore '*.map' to exclude them, or --allow-source-maps.",
+        "static/b.css.map. Pass --ignore '*.map' to exclude them, or set allowSourceMaps: true in mycli.config.",
     ]);
     expect(await warningsOf(maps, {allowSourceMaps: true})).toEqual([]);
     const gatsby = {

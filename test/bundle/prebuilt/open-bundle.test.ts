@@ -199,7 +199,7 @@ describe('without its manifest', () => {
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
       message: `${path} is not a bundle: it has no entry bld/.runtime/config.json.`,
-      suggestions: [expect.stringContaining('bundle:build'), expect.stringContaining('--root-dir')],
+      suggestions: [expect.stringContaining('bundle:build'), expect.stringContaining('set rootDir')],
     });
   });
 

@@ -2,12 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {beforeEach, describe, expect, test} from 'vitest';
-import {
-  bundleOptions,
-  deploymentOptions,
-  missingTarget,
-  rejectV2OnlyFlags,
-} from '../../../src/cli/command/operation-options.js';
+import {bundleOptions, deploymentOptions, missingTarget} from '../../../src/cli/command/operation-options.js';
 import type {CommandContext} from '../../../src/cli/command/command-context.js';
 import {loadSettings} from '../../../src/cli/settings/load-settings.js';
 import type {Settings} from '../../../src/cli/settings/settings.js';
@@ -48,42 +43,29 @@ describe('bundleOptions', () => {
   test('dependencies are given as JSON, as a file, or taken from package.json', async () => {
     await writeFile(join(cwd, 'package.json'), '{"dependencies": {"a": "^1"}, "devDependencies": {"b": "^2"}}');
     await writeFile(join(cwd, 'dependencies.json'), '\uFEFF{"c": "^3"}');
-    const metadata = async (dependencies: string) => (await bundleOptions(await load({dependencies}))).bundleMetadata;
+    const metadata = async (dependencies: string) =>
+      (await bundleOptions(await load({}, {MYCLI_DEPENDENCIES: dependencies}))).bundleMetadata;
     expect(await metadata('{"d": "^4"}')).toEqual({dependencies: {d: '^4'}});
     expect(await metadata('@dependencies.json')).toEqual({dependencies: {c: '^3'}});
     expect(await metadata('auto')).toEqual({dependencies: {a: '^1', b: '^2'}});
   });
 
   test.each(['{"a": 1}', '[]', 'automatic', '@absent.json'])('%s is no set of dependencies', async (dependencies) => {
-    await expect(load({dependencies})).rejects.toMatchObject({code: 'ERR_USAGE'});
+    await expect(load({}, {MYCLI_DEPENDENCIES: dependencies})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
   });
 
   test('a file of dependencies that is not there is named as it was given', async () => {
-    await expect(load({dependencies: '@absent.json'})).rejects.toMatchObject({
-      message: '--dependencies @absent.json cannot be read: no such file or directory.',
+    await expect(load({}, {MYCLI_DEPENDENCIES: '@absent.json'})).rejects.toMatchObject({
+      message: 'MYCLI_DEPENDENCIES @absent.json cannot be read: no such file or directory.',
     });
   });
 
   test('auto without a package.json is an error that names it', async () => {
-    const settings = await load({dependencies: 'auto'});
+    const settings = await load({}, {MYCLI_DEPENDENCIES: 'auto'});
     await expect(bundleOptions(settings)).rejects.toMatchObject({
       code: 'ERR_CONFIG_INVALID',
       message: expect.stringContaining(join(cwd, 'package.json')) as string,
     });
-  });
-});
-
-describe('rejectV2OnlyFlags', () => {
-  test('names the flags that a v1 bundle cannot have', async () => {
-    const settings = await load({'root-dir': 'x', 'match-mode': 'strict'}, {MYCLI_CONFIG_PATH: 'from/the/environment'});
-    expect(() => rejectV2OnlyFlags('v1', settings, '--format v2')).toThrow(
-      expect.objectContaining({
-        code: 'ERR_USAGE',
-        message: '--root-dir, --match-mode cannot be used with the v1 format.',
-        suggestions: ['Pass --format v2 to use the v2 format, or remove these flags.'],
-      }),
-    );
-    expect(() => rejectV2OnlyFlags('v2', settings, '--v2')).not.toThrow();
   });
 });
 
@@ -101,9 +83,9 @@ describe('deploymentOptions', () => {
     expect(optionsOf(await load(live))).toMatchObject({wait: false, check: [], rollbackOnFailure: false});
   });
 
-  test('flags say where to look, and how to judge what is there', async () => {
-    const flags = {check: ['/', '/health'], 'check-text': 'OK', 'check-status': ['200', '204'], 'check-retries': '0'};
-    const options = optionsOf(await load({...live, ...flags}));
+  test('a flag says where to look, and variables how to judge what is there', async () => {
+    const env = {MYCLI_CHECK_TEXT: 'OK', MYCLI_CHECK_STATUS: '200,204', MYCLI_CHECK_RETRIES: '0'};
+    const options = optionsOf(await load({...live, check: ['/', '/health']}, env));
     const how = {...standard, text: 'OK', status: [200, 204], retries: 0};
     expect(options.check).toEqual([
       {...how, url: '/'},
@@ -141,9 +123,6 @@ describe('deploymentOptions', () => {
   });
 
   test.each([
-    [{'check-text': 'OK'}, {}, '--check-text requires a check.'],
-    [{'check-retries': '3', 'check-text': 'OK'}, {}, '--check-text, --check-retries require a check.'],
-    [{'check-status': ['200'], check: ['[]']}, {MYCLI_CHECK_TEXT: 'OK'}, '--check-status requires a check.'],
     [{check: ['/'], wait: false}, {}, '--check waits for the deployment, but --no-wait turns waiting off.'],
     [
       {'rollback-on-failure': true},

@@ -64,8 +64,9 @@ test('a plugin is told of a deployment that failed its check, and of the rollbac
   const {runtime, push, told} = await startBench(204);
   const {bundleId} = JSON.parse((await push(['--wait'])).stdout) as {bundleId: number};
   runtime.addFault('503:route=site');
-  const check = ['--check', '/', '--check-retries', '0', '--rollback-on-failure', '--poll-interval', '0.1'];
-  const {code, stdout} = await push(['-m', 'another', ...check]);
+  const check = ['--check', '/', '--rollback-on-failure'];
+  const atOnce = {MYCLI_CHECK_RETRIES: '0', MYCLI_POLL_INTERVAL: '0.1'};
+  const {code, stdout} = await push(['-m', 'another', ...check], atOnce);
   expect(code).toBe(12);
   expect(JSON.parse(stdout)).toMatchObject({
     error: {

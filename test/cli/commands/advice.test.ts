@@ -86,7 +86,7 @@ describe('a suggested command, pasted into a fresh shell of the same folder', ()
     return (JSON.parse(stdout) as {deployments?: readonly {bundleId: unknown}[]}).deployments?.[0]?.bundleId;
   }
 
-  const push = ['bundle:push', '--wait', '--poll-interval', '0.05'];
+  const push = ['bundle:push', '--wait'];
 
   beforeEach(async () => {
     await mkdir(join(root, 'bin'));

@@ -34,7 +34,6 @@ test.each([
   ['push --target=p', ['--target=production']],
   ['push -p ', ['my-shop']],
   ['login --kind api', ['api-key', 'api-token']],
-  ['push --match-mode ', ['strict', 'ignore_missing']],
   ['push --runtime-backend l', ['legacy']],
   ['push --message s', ['']],
   ['push --target staging --targ', ['']],
@@ -54,11 +53,6 @@ test('completion: the script for PowerShell registers a native completer that as
   expect(stdout).toMatch(/^Register-ArgumentCompleter -Native -CommandName mycli -ScriptBlock \{$/m);
   expect(stdout).toContain("& $program completion:words '--' @typed 2>$null");
   expect((await runWarm(['completion'], {env: {SHELL: '/usr/bin/powershell'}})).stdout).toBe(stdout);
-});
-
-test('completion: hidden flags are offered once some of them is typed', async () => {
-  expect(await completed('push --')).not.toContain('--root-dir');
-  expect(await completed('push --ro')).toContain('--root-dir');
 });
 
 test('completion: a configuration that is broken completes nothing of it, without a word', async () => {

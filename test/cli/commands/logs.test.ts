@@ -90,8 +90,8 @@ test('logs --since counts by the clock of the service', async () => {
     socket.send(JSON.stringify(entries));
   });
   const {origin} = await startOn(server, 'http');
-  const env = {MYCLI_RUNTIME_ORIGIN: origin, MYCLI_API_KEY: 'canary-key'};
-  const args = ['logs', '--project', 'shop', '--target', 'staging', '--logs-origin', origin, '--since', '5m', '--json'];
+  const env = {MYCLI_RUNTIME_ORIGIN: origin, MYCLI_LOGS_ORIGIN: origin, MYCLI_API_KEY: 'canary-key'};
+  const args = ['logs', '--project', 'shop', '--target', 'staging', '--since', '5m', '--json'];
   const {child, ended} = start(binary, args, {cwd: await makeFolder(), env});
   if (child.stdout === null) throw new Error('no stdout');
   await once(createInterface({input: child.stdout}), 'line');
@@ -116,10 +116,10 @@ test('logs send the token of a login to no address that only a configuration fil
   const {error} = JSON.parse(stdout) as {error: {code: string; message: string; suggestions: string[]}};
   expect(error.code).toBe('ERR_ORIGIN_UNTRUSTED');
   expect(error.message).toContain(`The credentials stored for ${origin} would go to ${evil.origin}`);
-  expect(error.suggestions.join()).toContain(`--logs-origin ${evil.origin}`);
+  expect(error.suggestions.join()).toContain(`set MYCLI_LOGS_ORIGIN to ${evil.origin}`);
   expect(tokens()).toEqual([]);
   // Whoever names the address means it, and other commands send nothing there.
-  const named = await bench.mycli(['logs', '--target', 'staging', '--logs-origin', evil.origin, '--json'], env);
+  const named = await bench.mycli(['logs', '--target', 'staging', '--json'], {...env, MYCLI_LOGS_ORIGIN: evil.origin});
   expect(JSON.parse(named.stdout)).not.toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
   expect((await bench.mycli(['bundle:list'], env)).code).toBe(0);
 });

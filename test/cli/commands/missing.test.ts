@@ -99,10 +99,10 @@ describe('an invalid value is told of by the name of', () => {
     ['a variable', [], {MYCLI_PROJECT: 'a/b'}, 'MYCLI_PROJECT must not contain / or \\, unlike "a/b".'],
     ['a flag that only the format can judge', ['-p', 'c:a'], {}, '--project must not start with a drive'],
     [
-      'a flag that the library judges',
-      ['-p', 'shop', '--v2', '--root-dir', '../up'],
-      {},
-      '--root-dir must not contain',
+      'a variable that the library judges',
+      ['-p', 'shop', '--v2'],
+      {MYCLI_ROOT_DIR: '../up'},
+      'MYCLI_ROOT_DIR must not contain',
     ],
   ])('%s', async (_what, args, variables, message) => {
     expect(await errorOf(['bundle:push', ...args], {...env, ...variables})).toMatchObject({

@@ -128,31 +128,46 @@ describe('bundle:push', () => {
     const args = ['bundle:push', '--dry-run', '--ssr-only', 'ssr.js', '--ssr-shared', 'statics/**'];
     const advice =
       'The ssrShared pattern "statics/**" matches no file. The closest is "static/index.html". ' +
-      'A strict server refuses the bundle: correct the pattern, or pass --match-mode ignore_missing.';
+      'A strict server refuses the bundle: correct the pattern, or set matchMode to ignore_missing in mycli.config.';
     const {code, stdout} = await mycli([...args, '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({dryRun: true, warnings: [advice]});
     const shown = await mycli(args);
     expect(shown.code).toBe(0);
     expect(shown.stderr.replaceAll(/\s+/g, ' ')).toContain(advice.slice(1));
-    const lenient = await mycli([...args, '--json', '--match-mode', 'ignore_missing']);
+    const lenient = await mycli([...args, '--json'], {MYCLI_MATCH_MODE: 'ignore_missing'});
     expect(JSON.parse(lenient.stdout)).toMatchObject({dryRun: true});
     expect(lenient.stdout + lenient.stderr).not.toContain('matches no file');
     expect(runtime.requests).toEqual([]);
   });
 
   test.each([
-    ['bundle:push', '--runtime-backend', 'legacy', '--root-dir', 'app'],
-    ['bundle:build', '--format', 'v1', '--compression-level', '9'],
-  ])('a v2-only flag is refused when the bundle is v1, before anything is sent: %s %s %s %s', async (...args) => {
+    ['bundle:push', '--dry-run', '--runtime-backend', 'legacy'],
+    ['bundle:build', '--dry-run', '--format', 'v1'],
+  ])('what only v2 has is warned about when the bundle is v1: %s %s %s %s', async (...args) => {
     await startRuntime();
-    const {code, stderr} = await mycli(args);
-    expect(code).toBe(2);
-    expect(stderr).toContain(args.at(-2));
-    expect(runtime.requests).toEqual([]);
+    const {code, stdout} = await mycli([...args, '--json'], {MYCLI_ROOT_DIR: 'app', MYCLI_CC_OVERRIDE: 'a,b'});
+    const warnings = ['rootDir has no effect on a v1 bundle.', 'ccOverrides has no effect on a v1 bundle.'];
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({warnings: expect.arrayContaining(warnings) as unknown});
   });
 
-  test('--compression-level decides how small the archive is, not what is in it', async () => {
+  test.each([
+    [['push', '--poll-interval', '1'], 'It is no flag: set MYCLI_POLL_INTERVAL or pollInterval in mycli.config.'],
+    [['push', '--check-password=canary'], 'It is no flag: set MYCLI_CHECK_PASSWORD.'],
+    [
+      ['push', '--no-allow-source-maps'],
+      'It is no flag: set MYCLI_ALLOW_SOURCE_MAPS or allowSourceMaps in mycli.config.',
+    ],
+    [['push', '--token-url', 'x'], 'It is no flag: set MYCLI_TOKEN_URL or api.tokenUrl in mycli.config.'],
+  ])('%j names the key and the variable of what was a flag', async (args, suggestion) => {
+    await startRuntime();
+    const {code, stdout} = await mycli([...args, '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({error: {suggestions: [suggestion, expect.anything()]}});
+  });
+
+  test('the compression level decides how small the archive is, not what is in it', async () => {
     await startRuntime();
     await writeFile(join(project, 'build/static/large.txt'), 'hello '.repeat(20_000));
     const pushed = async (level: string) => {

@@ -138,8 +138,8 @@ describe('a push in GitHub Actions', () => {
   });
 
   test('the summary of a failure says where it was, what was checked and what came of the rollback', async () => {
-    const env = await startRuntime({faults: ['503:route=site']});
-    const check = ['--check', '/', '--check-retries', '0', '--rollback-on-failure'];
+    const env = {...(await startRuntime({faults: ['503:route=site']})), MYCLI_CHECK_RETRIES: '0'};
+    const check = ['--check', '/', '--rollback-on-failure'];
     const {code, outputs, summary} = await step(['bundle:push', '-t', 'staging', ...check], env);
     expect(code).toBe(14);
     const url = runtime?.siteUrl('shop', 'staging');

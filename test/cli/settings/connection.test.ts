@@ -49,8 +49,8 @@ describe('resolveConnection', () => {
       apiConnection: [
         '--api-origin (MYCLI_API_ORIGIN)',
         '--organization (MYCLI_ORGANIZATION)',
-        '--token-url (MYCLI_TOKEN_URL)',
-        '--client-id (MYCLI_CLIENT_ID)',
+        'MYCLI_TOKEN_URL',
+        'MYCLI_CLIENT_ID',
         '--client-secret (MYCLI_CLIENT_SECRET)',
       ],
     });

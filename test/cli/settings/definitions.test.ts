@@ -9,6 +9,7 @@ import {
   secretKeys,
   settingKeys,
   summaryOf,
+  usualFlag,
   variableOf,
 } from '../../../src/settings/definitions.js';
 import type {SettingKey} from '../../../src/settings/definitions.js';
@@ -94,7 +95,8 @@ describe('the table of settings', () => {
     const env: Record<string, string> = {HOME: folder};
     const config: Record<string, unknown> = {};
     for (const key of settingKeys) {
-      const {flag, syntax, config: path} = definitions[key];
+      const {syntax, config: path} = definitions[key];
+      const flag = usualFlag(key);
       const [given, inEnvironment, configured] = textsOf(key);
       if (flag !== undefined) args.push(`--${flag.name}`, ...(syntax === 'switch' ? [] : [given]));
       const variable = variableOf(key);
@@ -110,7 +112,9 @@ describe('the table of settings', () => {
   afterAll(() => rm(folder, {recursive: true}));
 
   test.each(settingKeys)('%s comes from its flag, its variable, its key of the config file and its default', (key) => {
-    const {flag, config, default: standard, syntax} = definitions[key];
+    const {config, default: standard, syntax} = definitions[key];
+    const flag = usualFlag(key);
+    const variable = variableOf(key);
     const [given, inEnvironment, configured] = textsOf(key);
     const shown = (value: unknown): unknown => {
       const absolute = typeof value === 'string' && syntax === 'path' ? join(folder, value) : value;
@@ -119,12 +123,8 @@ describe('the table of settings', () => {
       return JSON.parse(JSON.stringify(absolute));
     };
     const expected = [
-      ...(flag === undefined
-        ? []
-        : [
-            {source: `--${flag.name}`, value: shown(valueOf(key, given))},
-            {source: variableOf(key), value: shown(valueOf(key, inEnvironment))},
-          ]),
+      ...(flag === undefined ? [] : [{source: `--${flag.name}`, value: shown(valueOf(key, given))}]),
+      ...(variable === undefined ? [] : [{source: variable, value: shown(valueOf(key, inEnvironment))}]),
       ...(config === undefined ? [] : [{source: configFile, value: shown(valueOf(key, configured))}]),
       ...(standard === undefined ? [] : [{source: 'default', value: shown(standard)}]),
     ];

@@ -48,15 +48,12 @@ function failure(act: () => unknown): {
 describe('text', () => {
   test.each([
     ['scopes', ['a', 'b c'], ['a', 'b', 'c'], 'd,e f', ['d', 'e', 'f']],
-    ['statusCodes', ['429', '503'], [429, 503], '[429, 500]', [429, 500]],
     ['buildDirectory', '../f', '/f', '/e', '/e'],
     ['ssrOnly', ['a/{b,c}', 'd,e'], ['a/{b,c}', 'd', 'e'], '["f,g"]', ['f,g']],
     ['ssrShared', ['[]'], [], 'a,b', ['a', 'b']],
     ['v2', false, false, 'yes', true],
-    ['dependencies', 'auto', 'auto', '{"a": "1"}', {a: '1'}],
-    ['pollInterval', '0.5', 0.5, '2', 2],
+    ['timeout', '0.5', 0.5, '2', 2],
     ['nodeVersion', '24.x', '24.x', '22.x', '22.x'],
-    ['matchMode', 'strict', 'strict', ' ignore_missing', 'ignore_missing'],
   ] as const)('of %s: the flag %j is %j, the variable %j is %j', (key, flag, fromFlag, variable, fromVariable) => {
     const flagName = definitions[key].flag?.name ?? '';
     const env = {[variableOf(key) ?? '']: variable};
@@ -65,6 +62,15 @@ describe('text', () => {
       source: {kind: 'flag', name: `--${flagName}`},
     });
     expect(resolved({env})[key]?.value).toEqual(fromVariable);
+  });
+
+  test.each([
+    ['statusCodes', '[429, 500]', [429, 500]],
+    ['dependencies', '{"a": "1"}', {a: '1'}],
+    ['dependencies', 'auto', 'auto'],
+    ['matchMode', ' ignore_missing', 'ignore_missing'],
+  ] as const)('of %s, which has no flag: the variable %j is %j', (key, variable, value) => {
+    expect(resolved({env: {[variableOf(key) ?? '']: variable}})[key]?.value).toEqual(value);
   });
 });
 
@@ -169,10 +175,7 @@ describe('settings made of keys', () => {
 describe('wrong values', () => {
   test.each([
     ['max-retries', '-1', '--max-retries must be a non-negative integer.'],
-    ['retry-status', ['99'], '--retry-status must be an HTTP status from 100 to 599.'],
-    ['poll-interval', '0', '--poll-interval must be a number of seconds above 0.'],
     ['request-timeout', '2147484', '--request-timeout must be a number of seconds above 0 and at most 2147483.'],
-    ['match-mode', 'loose', '--match-mode must be strict or ignore_missing.'],
     ['ssr-param', ['novalue'], '--ssr-param must be key=value.'],
     ['target', '', '--target must not be empty.'],
     ['ssr-only', [''], '--ssr-only must not be empty.'],
@@ -181,6 +184,15 @@ describe('wrong values', () => {
   ])('--%s %s is a usage error', (flag, value, message) => {
     const error = failure(() => resolved({flags: {[flag]: value}}));
     expect(error).toMatchObject({code: 'ERR_USAGE', exitCode: 2, message});
+  });
+
+  test.each([
+    ['MYCLI_RETRY_STATUS', '99', 'must be an HTTP status from 100 to 599.'],
+    ['MYCLI_POLL_INTERVAL', '0', 'must be a number of seconds above 0.'],
+    ['MYCLI_MATCH_MODE', 'loose', 'must be strict or ignore_missing.'],
+  ])('%s=%s is invalid', (variable, value, message) => {
+    const error = failure(() => resolved({env: {[variable]: value}}));
+    expect(error).toMatchObject({code: 'ERR_OPTION_INVALID', message: `${variable} ${message}`});
   });
 
   test('a variable loses what a file of Windows leaves around its value, but not quotation marks', () => {

@@ -111,8 +111,8 @@ describe('falling back from Api to legacy', () => {
     expect(result.warnings.toSorted()).toEqual([
       expect.stringContaining('Fell back to the Runtime (API key) backend'),
       expect.stringContaining('server/key.pem'),
-      'matchMode has no effect on a v1 upload.',
-      'rootDir has no effect on a v1 upload.',
+      'matchMode has no effect on a v1 bundle.',
+      'rootDir has no effect on a v1 bundle.',
     ]);
   });
 

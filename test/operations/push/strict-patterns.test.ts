@@ -8,7 +8,7 @@ describe('a given pattern that matches no file', () => {
   const patterns = {ssrOnly: ['ssr.js'], ssrShared: ['statics/**/*', 'static/app.cs']};
   const advised = [
     'The ssrShared pattern "statics/**/*" matches no file. The closest is "static/app.css". ' +
-      'A strict server refuses the bundle: correct the pattern, or pass --match-mode ignore_missing.',
+      'A strict server refuses the bundle: correct the pattern, or set matchMode to ignore_missing in mycli.config.',
     expect.stringContaining('"static/app.cs" matches no file. The closest is "static/app.css". ') as string,
   ];
 
