@@ -1,9 +1,13 @@
-import {resolve} from 'node:path';
+import {createHash} from 'node:crypto';
+import {stat} from 'node:fs/promises';
+import {join, resolve} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {Worker} from 'node:worker_threads';
 import type {Guard} from '../../modules/load-module.js';
 import {matchModeSchema} from '../../settings/schemas.js';
-import {loadConfigFile} from '../settings/config-file.js';
+import * as v from 'valibot';
+import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
+import {findConfigFile, loadConfigFile, type ConfigSearch} from '../settings/config-file.js';
 import {givenValue} from './command-line.js';
 import {complete, completionLines} from './complete.js';
 import {declaredCommands, HostConfig, type HostOptions} from './plugins.js';
@@ -29,15 +33,11 @@ export async function answerCompletion(words: readonly string[], options: HostOp
     return flag === 'match-mode' ? matchModeSchema.options : [];
   };
   const configuredValues = async (flag: string) => {
-    if (!['project', 'target', 'from', 'runtime-backend'].includes(flag)) return [];
+    if (!['project', 'target', 'runtime-backend'].includes(flag)) return [];
     const search = {cwd, guardCode: withinLimit(session.guardCode), warn: () => undefined};
     // A command will say what is wrong with it.
-    const file = await loadConfigFile(search, givenValue(words, '--config')).catch(() => undefined);
-    if (file === undefined) return [];
-    if (flag === 'runtime-backend') return Object.keys(file.settings.backendOptions ?? {});
-    const all = [file.settings, ...file.targets.values()];
-    if (flag === 'project') return all.flatMap(({projectSlug}) => projectSlug ?? []);
-    return [...all.flatMap(({targetSlug}) => targetSlug ?? []), ...file.targets.keys()];
+    const names = await namesInConfig(search, config.cacheDir, givenValue(words, '--config')).catch(() => undefined);
+    return names?.[flag] ?? [];
   };
   const declared = declaredCommands(options, config.dataDir, words);
   const known = {
@@ -52,6 +52,39 @@ export async function answerCompletion(words: readonly string[], options: HostOp
       printed.add(line);
     }
   }
+}
+
+const keptSchema = v.object({mtimeMs: v.number(), size: v.number(), names: v.record(v.string(), v.array(v.string()))});
+type Kept = v.InferOutput<typeof keptSchema>;
+
+/** The names in a configuration, by the flags that take them. Those of code are kept until its file changes. */
+async function namesInConfig(
+  search: ConfigSearch,
+  cache: string,
+  explicit: string | undefined,
+): Promise<Kept['names'] | undefined> {
+  const path = await findConfigFile(search, explicit);
+  if (path === undefined) return undefined;
+  const {mtimeMs, size} = await stat(path);
+  const folder = join(cache, 'completion');
+  const place = join(folder, `${createHash('sha256').update(path).digest('hex')}.json`);
+  const kept = v.safeParse(keptSchema, (await readPrivateFile(place).catch(() => undefined))?.value);
+  if (kept.success && kept.output.mtimeMs === mtimeMs && kept.output.size === size) return kept.output.names;
+  const file = await loadConfigFile(search, path);
+  const all = [file?.settings ?? {}, ...(file?.targets.values() ?? [])];
+  const names = {
+    project: all.flatMap(({projectSlug}) => projectSlug ?? []),
+    target: [...all.flatMap(({targetSlug}) => targetSlug ?? []), ...(file?.targets.keys() ?? [])],
+    'runtime-backend': Object.keys(file?.settings.backendOptions ?? {}),
+  };
+  if (!path.endsWith('.json')) {
+    const text = JSON.stringify({mtimeMs, size, names} satisfies Kept);
+    // Without a folder to write to, the code runs each time.
+    await makePrivateDirectory(folder)
+      .then(() => replacePrivateFile(place, text))
+      .catch(() => undefined);
+  }
+  return names;
 }
 
 /**

@@ -6,8 +6,8 @@ import {commandFirst, givenValue, helpFlags, joinWords} from './command-line.js'
 export interface Completion {
   /** Each with what it means, for shells that show it. */
   readonly words: readonly (readonly [word: string, meaning: string])[];
-  /** Whether a path may stand there, too. */
-  readonly paths?: 'files' | 'directories' | undefined;
+  /** Set if a path may stand there, too, behind the part of the word that is not the path. */
+  readonly paths?: {readonly kind: 'files' | 'directories'; readonly behind: string} | undefined;
 }
 
 /** What completion knows of commands: the manifest, read by oclif. */
@@ -20,7 +20,7 @@ export interface KnownCommands {
 /**
  * Completes a command line.
  * @param words What follows `mycli`, up to the cursor. The last one is being typed, or empty.
- * @param valuesOf The values that the configuration has for a flag.
+ * @param valuesOf The values that a flag can have, as far as they are known.
  */
 export async function complete(
   words: readonly string[],
@@ -29,10 +29,13 @@ export async function complete(
 ): Promise<Completion> {
   // A blank is an empty word, which PowerShell does not pass.
   const current = words.at(-1)?.trim() ?? '';
-  const [id = '', ...rest] = joinWords(commandFirst(words.slice(0, -1)), known);
+  const given = commandFirst(words.slice(0, -1));
+  const asksForHelp = given[0] === 'help';
+  const [id = '', ...rest] = joinWords(asksForHelp ? given.slice(1) : given, known);
   const command = known.findCommand(id);
   const names = rest.length > 0 && command !== undefined ? [] : commandNames([id, ...rest], current, known);
-  if (command === undefined) return {words: current.startsWith('-') ? flagNames({}, [], current) : names};
+  if (command === undefined || asksForHelp)
+    return {words: current.startsWith('-') ? flagNames({}, [], current) : names};
 
   const {flags} = command;
   const [, assigned, value = ''] = /^--([\w-]+)=(.*)$/s.exec(current) ?? [];
@@ -41,15 +44,23 @@ export async function complete(
   if (flag?.type === 'option' && !isPastFlags) {
     const typed = assigned === undefined ? current : value;
     const prefix = assigned === undefined ? '' : `--${assigned}=`;
-    const values = [...(flag.options ?? []), ...(await valuesOf(flag.name))].filter((item) => item.startsWith(typed));
-    return {words: values.map((item) => [prefix + item, '']), paths: pathsIn(flag.helpValue)};
+    const source = flag.helpValue === 'SLUG' && flag.name !== 'project' ? 'target' : flag.name;
+    const values = [...(flag.options ?? []), ...(await valuesOf(source))].filter((item) => item.startsWith(typed));
+    return {words: values.map((item) => [prefix + item, '']), paths: pathsAt(typed, prefix, flag.helpValue)};
   }
   if (current.startsWith('-') && !isPastFlags) return {words: flagNames(flags, rest, current)};
+  const typed = argumentsIn(rest, flags);
   const args = Object.values(command.args);
-  const {options, description = '', name = ''} = args[argumentsIn(rest, flags).length] ?? args.at(-1) ?? {};
-  const sources: readonly string[] = [...(options ?? []), ...(/\blatest\b/.test(description) ? ['latest'] : [])];
-  const fitting = sources.filter((item) => item.startsWith(current));
-  const paths = isPastFlags ? 'files' : pathsIn(`${name} ${description}`);
+  const last = args.at(-1);
+  const {name = '', description = '', options = []} = args[typed.length] ?? (last?.multiple === true ? last : {});
+  const targets = name === 'slug' || /\brunning:/.test(description) ? await valuesOf('target') : [];
+  const sources: readonly string[] = [
+    ...options,
+    ...(/\blatest\b/.test(description) ? ['latest'] : []),
+    ...targets.map((target) => (name === 'slug' ? target : `running:${target}`)),
+  ];
+  const fitting = sources.filter((item) => item.startsWith(current) && !typed.includes(item));
+  const paths = pathsAt(current, '', isPastFlags ? 'file' : `${name} ${description}`);
   return {words: [...names, ...fitting.map((item) => [item, ''] as const)], paths};
 }
 
@@ -76,7 +87,7 @@ function flagNames(flags: Command.Loadable['flags'], given: readonly string[], c
     const isRepeatable = flag.type === 'option' && flag.multiple === true;
     if (!isRepeatable && givenValue(given, `--${name}`, flag.char && `-${flag.char}`) !== undefined) return [];
     if (given.includes(`--${name}`) && !isRepeatable) return [];
-    const negated = flag.type === 'boolean' && flag.allowNo ? [[`--no-${name}`, summary] as const] : [];
+    const negated = flag.type === 'boolean' && flag.allowNo ? [[`--no-${name}`, `Turn off --${name}.`] as const] : [];
     return [[`--${name}`, summary], ...(current.startsWith('--no') ? negated : [])];
   });
   const help = helpFlags.map((name) => [name, 'Show help.'] as const);
@@ -94,11 +105,13 @@ function argumentsIn(words: readonly string[], flags: Command.Loadable['flags'])
   return words.filter((word, at) => !word.startsWith('-') && !isValue(at));
 }
 
-/** Whether help names a file or a folder. */
-function pathsIn(help: string | string[] = ''): Completion['paths'] {
+/** The path that may stand where `typed` is: behind `@`, or where help names a file or a folder. */
+function pathsAt(typed: string, prefix: string, help: string | string[] = ''): Completion['paths'] {
   const text = [help].flat().join(' ');
-  if (/\b(?:file|path)\b/i.test(text)) return 'files';
-  return /\b(?:dir|folder)\b/i.test(text) ? 'directories' : undefined;
+  const [at] = /^(?:[^/=]+=)?@/.exec(typed) ?? [];
+  if (at !== undefined) return {kind: 'files', behind: prefix + at};
+  if (/\b(?:file|archive)\b/i.test(text)) return {kind: 'files', behind: prefix};
+  return /\b(?:dir|folder)\b/i.test(text) ? {kind: 'directories', behind: prefix} : undefined;
 }
 
 /** The scripts of the shells: each asks mycli with this word. */
@@ -109,10 +122,10 @@ export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 /** A word that every shell takes for itself, whatever it completes. Others are to be typed, and quoted. */
 const plainWord = /^[\p{L}\p{N}_-][\p{L}\p{N}_@%+=:,./-]*$/u;
 
-/** What mycli prints when a script asks: a line for each word, and one for paths. */
+/** What mycli prints when a script asks: a line for each word, and one for paths with what stands before them. */
 export function completionLines({words, paths}: Completion): readonly string[] {
   const lines = words
     .filter(([word]) => plainWord.test(word))
     .map(([word, meaning]) => (meaning === '' ? word : `${word}\t${oneLine(meaning)}`));
-  return paths === undefined ? lines : [...lines, `:${paths}`];
+  return paths === undefined ? lines : [...lines, `:${paths.kind}\t${paths.behind}`];
 }

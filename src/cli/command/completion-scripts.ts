@@ -8,20 +8,43 @@ const places: Readonly<Record<(typeof shells)[number], string>> = {
   powershell: 'Add to $PROFILE: mycli completion powershell | Out-String | Invoke-Expression',
 };
 
-// Bash splits words at colons and equals signs, and replaces only what follows the last one.
+// Bash splits words at what COMP_WORDBREAKS has of `:`, `=` and `@`, and replaces the last part, with its `@`.
 const bash = String.raw`
 _mycli() {
-  local IFS=$'\n' line word=${'$'}{COMP_LINE:0:COMP_POINT}
-  local -a typed
+  local IFS=$'\n' i part before line kind path match rest=${'$'}{COMP_LINE:0:COMP_POINT}
+  local -a typed=()
   COMPREPLY=()
-  IFS=' ' read -ra typed <<<"$word"
-  [[ $word == *' ' ]] && typed+=('')
-  word=${'$'}{typed[${'$'}{#typed[@]} - 1]}
-  local before=${'$'}{word%"${'$'}{word##*[:=]}"} current=${'$'}{word##*[:=]}
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    if [[ $i == 0 || $rest == [[:blank:]]* ]]; then
+      rest=${'$'}{rest#"${'$'}{rest%%[![:blank:]]*}"}
+      typed+=('')
+    fi
+    part=${'$'}{COMP_WORDS[i]:0:${'$'}{#rest}}
+    rest=${'$'}{rest:${'$'}{#part}}
+    part=${'$'}{part//[\\\"\']/}
+    before=${'$'}{typed[${'$'}{#typed[@]} - 1]}
+    typed[${'$'}{#typed[@]} - 1]=$before$part
+  done
+  [[ $part == *[!:=]* ]] || before=$before$part
+  before=${'$'}{before%@}
+  local word=${'$'}{typed[${'$'}{#typed[@]} - 1]}
   while read -r line; do
     case $line in
-      :files) compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen -f -- "$current")) ;;
-      :directories) compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen -d -- "$current")) ;;
+      :*)
+        [[ $line == :files* ]] && kind=-f || kind=-d
+        path=${'$'}{word#"${'$'}{line#*$'\t'}"}
+        while read -r match; do
+          # As file names, they would get a backslash before @.
+          if [[ $line == *@ ]]; then
+            [[ -d $match ]] && compopt -o nospace 2>/dev/null && match=$match/
+            printf -v match %q "$match"
+          else
+            compopt -o filenames 2>/dev/null
+          fi
+          match=${'$'}{word%"$path"}$match
+          COMPREPLY+=("${'$'}{match#"$before"}")
+        done < <(compgen $kind -- "$path")
+        ;;
       *) line=${'$'}{line%%$'\t'*}; COMPREPLY+=("${'$'}{line#"$before"}") ;;
     esac
   done < <("$1" ${completionRequest} -- "${'$'}{typed[@]:1}" 2>/dev/null)
@@ -30,16 +53,19 @@ complete -F _mycli mycli`;
 
 const zsh = String.raw`
 _mycli() {
-  local line
+  local line paths
   local -a described
   for line in "${'$'}{(@f)$("${'$'}{words[1]}" ${completionRequest} -- "${'$'}{(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
     case $line in
-      :files) compset -P '--*='; _files ;;
-      :directories) compset -P '--*='; _files -/ ;;
-      ?*) described+=("${'$'}{${'$'}{${'$'}{line%%$'\t'*}//:/\\:}}:${'$'}{${'$'}{line#*$'\t'}#${'$'}{line%%$'\t'*}}") ;;
+      :*) paths=$line ;;
+      *$'\t'*) described+=("${'$'}{${'$'}{line%%$'\t'*}//:/\\:}:${'$'}{line#*$'\t'}") ;;
+      ?*) described+=("${'$'}{line//:/\\:}") ;;
     esac
   done
   (( ${'$'}#described )) && _describe -V mycli described
+  [[ -n $paths ]] || return
+  compset -P "${'$'}{(b)paths#*$'\t'}"
+  if [[ $paths == :files* ]]; then _files; else _files -/; fi
 }
 compdef _mycli mycli`;
 
@@ -47,16 +73,18 @@ const fish = String.raw`
 function __mycli_complete
   set -l tokens (commandline -opc)
   set -l current (commandline -ct)
-  set -l before (string match -r -- '^--[^=]*=' "$current")
-  set -l path (string replace -r -- '^--[^=]*=' '' "$current")
   for line in ($tokens[1] ${completionRequest} -- $tokens[2..] "$current" 2>/dev/null)
-    switch $line
-      case :files
-        printf '%s\n' "$before"(__fish_complete_path "$path")
-      case :directories
-        printf '%s\n' "$before"(__fish_complete_directories "$path")
-      case '*'
-        echo $line
+    if not string match -q ':*' -- $line
+      echo $line
+      continue
+    end
+    set -l before (string split -m 1 \t -- $line)[2]
+    set -l path (string sub -s (math 1 + (string length -- "$before")) -- "$current")
+    # Completed as for a command without completions: with ~ and variables.
+    for match in (complete -C "__mycli_none $path")
+      if string match -q ':files*' -- $line; or string match -q '*/' -- $match
+        echo "$before$match"
+      end
     end
   end
 end
@@ -69,11 +97,11 @@ Register-ArgumentCompleter -Native -CommandName mycli -ScriptBlock {
   $typed = @($line.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $cursor } |
     ForEach-Object { if ($_.Value -is [string]) { $_.Value } else { $_.Extent.Text } })
   $typed += if ($current) { $current } else { ' ' }
-  $before = if ($current -match '^--[^=]*=') { $Matches[0] } else { '' }
   $program = $line.GetCommandName()
   & $program ${completionRequest} '--' @typed 2>$null | ForEach-Object {
     $word, $meaning = $_ -split "${'`'}t", 2
     if ($word -in ':files', ':directories') {
+      $before = "$meaning"
       [Management.Automation.CompletionCompleters]::CompleteFilename($current.Substring($before.Length)) |
         Where-Object { $word -eq ':files' -or $_.ResultType -eq 'ProviderContainer' } | ForEach-Object {
           [Management.Automation.CompletionResult]::new(

@@ -21,7 +21,7 @@ const endings = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs', 'json'];
 const configFileNames: readonly string[] = endings.map((ending) => `mycli.config.${ending}`);
 const declarationFile = /\.d\.[cm]?ts$/;
 
-interface ConfigSearch {
+export interface ConfigSearch {
   readonly cwd: string;
   readonly warn: (message: string) => void;
   /** Runs the file, if it is code. @default nothing is done around it */
@@ -36,11 +36,18 @@ interface ConfigSearch {
  * TypeScript and JavaScript files are executed, so that one that another user owns is never used.
  */
 export async function loadConfigFile(search: ConfigSearch, explicit?: string): Promise<ConfigFile | undefined> {
-  if (explicit !== undefined) return located(await configFile(resolve(search.cwd, explicit), search), search.cwd, true);
+  const path = await findConfigFile(search, explicit);
+  if (path === undefined) return undefined;
+  return located(await configFile(path, search), search.cwd, explicit !== undefined);
+}
+
+/** The path of the file that `loadConfigFile` would read. */
+export async function findConfigFile(search: ConfigSearch, explicit?: string): Promise<string | undefined> {
+  if (explicit !== undefined) return resolve(search.cwd, explicit);
   const {searched, above} = await directoriesToSearch(search.cwd);
   for (const directory of searched) {
     const path = await configIn(directory, search);
-    if (path !== undefined) return located(await configFile(path, search), search.cwd, false);
+    if (path !== undefined) return path;
   }
   for (const directory of above) {
     const path = await configIn(directory).catch(() => undefined);

@@ -1,5 +1,5 @@
 import {spawn, spawnSync} from 'node:child_process';
-import {mkdir, symlink} from 'node:fs/promises';
+import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {makeFolder} from '../../folder.js';
@@ -9,6 +9,8 @@ import {runWarm} from '../warm-cli.js';
 const project = {
   'mycli.config.json': '{"projectSlug": "my-shop", "targetSlug": "staging", "targets": {"production": {}}}',
   'output/ssr.js': '',
+  'a folder/index.html': '',
+  'release.tar.gz': '',
 };
 
 /** The first words of the lines that a shell gets. */
@@ -39,8 +41,45 @@ test.each([
   ['push --target staging --targ', ['']],
   ['--json push --config ', [':files']],
   ['runtime:start -- ./', [':files']],
+  ['help bundle pu', ['push']],
+  ['hel', ['help']],
+  ['target:delete ', ['staging', 'production']],
+  ['target:create qa --copy-from s', ['staging']],
+  ['deploy ', ['latest']],
+  ['deploy latest ', ['']],
+  ['delete latest 4', ['']],
+  ['diff running:p', [':files', 'running:production']],
+  ['open ', ['']],
+  ['env:set --from ', [':files']],
 ])('completion: %j goes on with %j', async (line, words) => {
   expect(await completed(line)).toEqual(words);
+});
+
+test.each([
+  ['login --api-key @k', ':files\t@'],
+  ['push --dependencies=@d', ':files\t--dependencies=@'],
+  ['env:set KEY=@k', ':files\tKEY=@'],
+  ['push --config=my', ':files\t--config='],
+])('completion: in %j, a path stands behind %j', async (line, answer) => {
+  const {stdout} = await runWarm(['completion:words', '--', ...line.split(' ')]);
+  expect(stdout).toBe(`${answer}\n`);
+});
+
+test('completion: a flag that turns another off says so', async () => {
+  const {stdout} = await runWarm(['completion:words', '--', 'push', '--no-wai']);
+  expect(stdout).toBe('--no-wait\tTurn off --wait.\n--no-wait-for-slot\tTurn off --wait-for-slot.\n');
+});
+
+test('completion: a configuration that is code runs again once its file has changed', async () => {
+  const code = (slug: string) => `console.error(${JSON.stringify(slug)}); export default {targetSlug: '${slug}'};`;
+  const cwd = await makeFolder({'mycli.config.mjs': code('staging')});
+  const env = {XDG_CACHE_HOME: join(cwd, 'cache')};
+  const complete = () => runCli(binary, ['completion:words', '--', 'push', '--target', ''], {cwd, env});
+  // A configuration that a busy machine takes long to load is given up.
+  await expect.poll(async () => (await complete()).stdout).toBe('staging\n');
+  expect(await complete()).toMatchObject({stdout: 'staging\n', stderr: ''});
+  await writeFile(join(cwd, 'mycli.config.mjs'), code('production'));
+  await expect.poll(async () => (await complete()).stdout).toBe('production\n');
 });
 
 test('completion: a blank is an empty word, for PowerShell, which passes none', async () => {
@@ -92,56 +131,71 @@ test('completion: the shell is an argument or that of $SHELL, and any other an e
 
 const starts = {
   bash: ['bash --norc -i', 'source <(mycli completion bash)'],
+  'bash without colons': ['bash --norc -i', 'COMP_WORDBREAKS=${COMP_WORDBREAKS//:}; source <(mycli completion bash)'],
+  'bash without equals signs': ['bash --norc -i', "COMP_WORDBREAKS=' '; source <(mycli completion bash)"],
   zsh: ['zsh -f -i', 'autoload -U compinit; compinit -u; source <(mycli completion zsh)'],
   fish: ['fish --no-config -i', 'mycli completion fish | source'],
 } as const;
 
+/** What is typed before a Tab, and what the line ends with then. */
+const splitWords = [
+  ['mycli target:del', 'target:delete '],
+  ['mycli push --runtime-backend=l', 'legacy '],
+  ['mycli push --config=my', '--config=mycli.config.json '],
+  ['mycli login --api-key @my', '@mycli.config.json '],
+] as const;
+const lines = [
+  ...splitWords,
+  ['mycli bundle pus', 'push '],
+  ['mycli push --targ', '--target '],
+  ['mycli push --target p', 'production '],
+  ['mycli build ou', 'output/'],
+  [String.raw`mycli build a\ fol`, String.raw`a\\ folder/`],
+  ['mycli push --config ~/my', '~/mycli.config.json '],
+  ['mycli diff rel', 'release.tar.gz '],
+] as const;
+
 // script(1) of util-linux gives the shell a pseudo-terminal.
 const has = (tool: string) => spawnSync(tool, ['--version']).status === 0;
 
-describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (shell) => {
-  test.skipIf(!has('script') || !has(shell))('Tab completes commands, flags, values and files', async () => {
-    const cwd = await makeFolder(project);
-    await mkdir(join(cwd, 'bin'));
-    await symlink(binary, join(cwd, 'bin/mycli'));
-    const [start, setUp] = starts[shell];
-    const child = spawn('script', ['-qfec', start, '/dev/null'], {
-      cwd,
-      env: {
-        PATH: `${join(cwd, 'bin')}:${process.env['PATH'] ?? ''}`,
-        HOME: cwd,
-        TERM: 'dumb',
-        PS1: '$ ',
-        LANG: 'C.UTF-8',
-      },
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    let screen = '';
-    // A bell may ring while a name is completed.
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (screen += text.replaceAll('\u0007', '')));
-    const shows = async (pattern: RegExp) => expect.poll(() => screen).toMatch(pattern);
-    child.stdin.write(`${setUp}; echo rea''dy\n`);
-    await shows(/^ready/m);
-    for (const [typed, rest] of [
-      ['mycli bundle:pus', 'bundle:push '],
-      ['mycli bundle pus', 'push '],
-      ['mycli push --targ', '--target '],
-      ['mycli push --target p', 'production '],
-      ['mycli push --runtime-backend=l', 'legacy '],
-      ['mycli push --config=my', 'mycli.config.json '],
-      ['mycli build ou', 'output/'],
-    ] as const) {
-      screen = '';
-      child.stdin.write(`${typed}\t`);
-      await shows(new RegExp(rest));
-      // Ctrl-U empties the line. Another command makes a new one: shells draw only what differs from the line before.
-      screen = '';
-      child.stdin.write("\u0015echo ne''xt\n");
-      await shows(/^next/m);
-    }
-    child.stdin.end('exit\n');
-  });
+describe.each(Object.keys(starts) as (keyof typeof starts)[])('completion in %s', (shell) => {
+  test.skipIf(!has('script') || !has(shell.split(' ', 1)[0] ?? ''))(
+    'Tab completes commands, flags, values and files',
+    async () => {
+      const cwd = await makeFolder(project);
+      await mkdir(join(cwd, 'bin'));
+      await symlink(binary, join(cwd, 'bin/mycli'));
+      const [start, setUp] = starts[shell];
+      const child = spawn('script', ['-qfec', start, '/dev/null'], {
+        cwd,
+        env: {
+          PATH: `${join(cwd, 'bin')}:${process.env['PATH'] ?? ''}`,
+          HOME: cwd,
+          TERM: 'dumb',
+          PS1: '$ ',
+          LANG: 'C.UTF-8',
+        },
+        stdio: ['pipe', 'pipe', 'ignore'],
+      });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      let screen = '';
+      // A bell may ring while a name is completed.
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (screen += text.replaceAll('\u0007', '')));
+      const shows = async (pattern: RegExp) => expect.poll(() => screen).toMatch(pattern);
+      child.stdin.write(`${setUp}; echo rea''dy\n`);
+      await shows(/^ready/m);
+      for (const [typed, rest] of shell.startsWith('bash without') ? splitWords : lines) {
+        screen = '';
+        child.stdin.write(`${typed}\t`);
+        await shows(new RegExp(rest));
+        // Ctrl-U empties the line. Another command makes a new one: shells draw only what differs from the line before.
+        screen = '';
+        child.stdin.write("\u0015echo ne''xt\n");
+        await shows(/^next/m);
+      }
+      child.stdin.end('exit\n');
+    },
+  );
 });
 
 test('completion: words that a shell would take apart or run are left out', async () => {
