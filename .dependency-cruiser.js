@@ -11,19 +11,23 @@ const layers = {
   files: {path: 'src/files/', may: ['errors']},
   frameworks: {path: 'src/frameworks/', may: ['errors']},
   projects: {path: 'src/projects/', may: ['frameworks', 'files', 'errors']},
-  settings: {path: 'src/settings/', may: ['retryPolicy', 'errors']},
+  settings: {path: 'src/settings/', may: ['retryPolicy', 'errors'], types: ['config']},
   bundle: {path: 'src/bundle/', may: ['settings', 'frameworks', 'projects', 'modules', 'files', 'errors']},
   http: {path: 'src/http/', may: ['errors']},
   // What the backends are called.
   names: {path: 'src/backends/names[.]ts'},
   contract: {
-    path: 'src/backends/(contract|members|backend-context-types|references|hooks|host-backend)[.]ts',
+    path: 'src/backends/(contract|members|backend-context-types|configuration-types|references|hooks|host-backend)[.]ts',
     may: ['errors'],
-    types: ['bundle', 'http'],
+    types: ['bundle', 'config', 'http'],
   },
   wire: {path: 'src/wire/', may: ['settings']},
   // How the two built-in backends send requests and read answers.
-  answers: {path: 'src/backends/answers[.]ts', may: ['contract', 'names', 'wire', 'http', 'errors'], types: ['bundle']},
+  answers: {
+    path: 'src/backends/(answers|configuration-members)[.]ts',
+    may: ['contract', 'names', 'wire', 'settings', 'http', 'errors'],
+    types: ['bundle', 'config'],
+  },
   api: {path: 'src/backends/api/', may: ['contract', 'names', 'answers', 'wire', 'http', 'errors'], types: ['bundle']},
   legacy: {
     path: 'src/backends/legacy/',
@@ -31,9 +35,9 @@ const layers = {
     types: ['bundle'],
   },
   backends: {
-    path: 'src/backends/(?!api/|legacy/|(contract|members|backend-context-types|references|hooks|host-backend|names|answers)[.]ts)',
+    path: 'src/backends/(?!api/|legacy/|(contract|members|backend-context-types|configuration-types|references|hooks|host-backend|names|answers|configuration-members)[.]ts)',
     may: ['contract', 'names', 'answers', 'wire', 'api', 'legacy', 'http', 'errors'],
-    types: ['bundle'],
+    types: ['bundle', 'config'],
   },
   operations: {
     path: 'src/operations/',

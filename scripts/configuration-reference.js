@@ -2,7 +2,8 @@
 // settings. `npm run docs:generate` runs it.
 import {writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
-import {definitions, headings, settingKeys, summaryOf, variableOf} from '../dist/settings/definitions.js';
+import {definitions, headings, settingKeys, summaryOf, variableOf} from '../src/settings/definitions.js';
+import {redirectFields, targetSettings} from '../src/settings/target-settings.js';
 import {fillPage} from './fill-page.js';
 import {formatted} from './formatted.js';
 
@@ -30,7 +31,29 @@ ${keys.map(row).join('\n')}
 }
 const tables = [...new Set(Object.values(headings))].map(table).join('\n');
 
-fillPage('configuration.md', {settings: tables});
+const written = (name) => (name === undefined ? '–' : code(name));
+const fieldRows = Object.entries({...targetSettings}).map(
+  ([name, {type, default: standard, publishes, atCreation = ['legacy'], legacy, api, summary}]) =>
+    `| ${[code(name), code(type), standard === undefined ? '' : code(JSON.stringify(standard)), cell(summary), publishes ? 'yes' : '', written(legacy), written(api), atCreation.filter((service) => ({legacy, api})[service]).join(', ')].join(' | ')} |`,
+);
+const redirectRows = Object.entries(redirectFields).map(
+  ([name, {type, default: standard, summary}]) =>
+    `| ${[code(name), code(type), standard === undefined ? '' : code(JSON.stringify(standard)), cell(summary)].join(' | ')} |`,
+);
+
+fillPage('configuration.md', {
+  settings: tables,
+  'target-settings': `
+| setting | type | default | | publishes again | legacy | Api | at creation |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+${fieldRows.join('\n')}
+`,
+  redirects: `
+| field | type | default | |
+| --- | --- | --- | --- |
+${redirectRows.join('\n')}
+`,
+});
 
 /** Values to try on a setting of the configuration file: the first that it takes tells its type. */
 const samples = [
@@ -45,7 +68,8 @@ const samples = [
   ['/', 'ConfiguredCheck | readonly ConfiguredCheck[]'],
 ];
 
-function typeOf({schema}) {
+function typeOf({schema, type}) {
+  if (type !== undefined) return type;
   const {options} = schema;
   if (options !== undefined) return options.map((option) => `'${option}'`).join(' | ');
   const found = samples.find(([sample]) => schema['~standard'].validate(sample).issues === undefined);
@@ -77,7 +101,16 @@ function members(keys) {
 }
 
 const perTarget = configured.filter((key) => definitions[key].perTarget === true);
-const forAll = configured.filter((key) => definitions[key].perTarget !== true);
+const ofTargets = configured.filter((key) => definitions[key].perTarget === 'only');
+const forAll = configured.filter((key) => definitions[key].perTarget === undefined);
+
+function fieldMembers(fields, required = []) {
+  return Object.entries(fields).map(([name, {type, summary}]) => {
+    const isRequired = required.includes(name);
+    const value = isRequired ? `: ${type}` : `?: ${type} | undefined`;
+    return `${docstring(summary, '  ')}\n  readonly ${name}${value};\n`;
+  });
+}
 
 const source = `// Generated from src/settings by \`npm run docs:generate\`.
 
@@ -93,13 +126,25 @@ export type ConfiguredCheck =
       readonly timeout?: number | undefined;
     };
 
+/** Settings of a target, as the configuration has them. What is not named stays as it is. */
+export interface TargetSettings {
+${fieldMembers(targetSettings).join('')}}
+
+/** A redirect of a target. */
+export interface Redirect {
+${fieldMembers(redirectFields, ['from', 'to']).join('')}}
+
 /** What can differ by target. */
-export interface TargetConfig {
+export interface SharedConfig {
 ${members(perTarget).join('')}}
 
+/** What the configuration has for a target. */
+export interface TargetConfig extends SharedConfig {
+${members(ofTargets).join('')}}
+
 /** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
-export interface MycliConfig extends TargetConfig {
-${members(forAll).join('')}  /** What replaces single keys of \`guard\`, \`check\` and the like for a target, by slug. */
+export interface MycliConfig extends SharedConfig {
+${members(forAll).join('')}  /** What targets are to be like, and what replaces single keys of \`guard\`, \`check\` and the like, by slug. */
   readonly targets?: Readonly<Record<string, TargetConfig>> | undefined;
 }
 

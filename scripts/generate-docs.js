@@ -7,7 +7,7 @@ const generators = {
   capabilities: 'jiti scripts/capabilities-reference.js',
   'coming-from': 'node scripts/coming-from-guide.js',
   commands: 'node scripts/commands-reference.js',
-  configuration: 'node scripts/configuration-reference.js',
+  configuration: 'jiti scripts/configuration-reference.js',
   dependencies: 'node scripts/dependencies-reference.js',
   errors: 'node scripts/errors-reference.js',
   frameworks: 'node scripts/frameworks-reference.js',

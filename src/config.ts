@@ -12,8 +12,54 @@ export type ConfiguredCheck =
       readonly timeout?: number | undefined;
     };
 
+/** Settings of a target, as the configuration has them. What is not named stays as it is. */
+export interface TargetSettings {
+  /** Its name for people. */
+  readonly name?: string | undefined;
+  /** Where its servers are, such as `us-east-1`. */
+  readonly region?: string | undefined;
+  /** The processors of its servers. `null`: as the service chooses. */
+  readonly architecture?: 'x86' | 'arm64' | null | undefined;
+  /** The host name that visitors use. `null`: none of its own. */
+  readonly externalHost?: string | null | undefined;
+  /** The domain of that host, for cookies. `null`: none. */
+  readonly externalDomain?: string | null | undefined;
+  /** Addresses that visitors may come from, as CIDR blocks. Empty: all. */
+  readonly allowedIps?: readonly string[] | undefined;
+  /** Paths of the site that the service passes on to other hosts; at most eight. */
+  readonly proxies?: readonly {readonly path: string; readonly host: string}[] | undefined;
+  /** Whether customers see it. Services give others less capacity. */
+  readonly production?: boolean | undefined;
+  /** Whether the app gets cookies and sets them. */
+  readonly cookies?: boolean | undefined;
+  /** Whether proxies pass on the visitor's user agent. */
+  readonly proxyUserAgent?: boolean | undefined;
+  /** Whether stack traces of the app are mapped to its sources. */
+  readonly sourceMaps?: boolean | undefined;
+  /** What the app logs. */
+  readonly logLevel?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | undefined;
+  /** Whether requests are traced across services. */
+  readonly tracing?: boolean | undefined;
+  /** The share of requests that are traced, from 0 to 1. */
+  readonly tracingRate?: number | undefined;
+}
+
+/** A redirect of a target. */
+export interface Redirect {
+  /** The path that is redirected, such as `/old` or `/old/*`. A target has one redirect of each. */
+  readonly from: string;
+  /** Where it leads: a path, or an http(s) URL. */
+  readonly to: string;
+  /** 301: for good. 302: for now. */
+  readonly status?: 301 | 302 | undefined;
+  /** Whether the query goes with it. */
+  readonly forwardQuery?: boolean | undefined;
+  /** Whether what `*` of `from` stands for takes the place of `*` in `to`. */
+  readonly forwardWildcard?: boolean | undefined;
+}
+
 /** What can differ by target. */
-export interface TargetConfig {
+export interface SharedConfig {
   /** Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production). */
   readonly production?: boolean | undefined;
   /** Names of the environment variables that the target must have; default: those in .env.example. */
@@ -58,8 +104,22 @@ export interface TargetConfig {
     | undefined;
 }
 
+/** What the configuration has for a target. */
+export interface TargetConfig extends SharedConfig {
+  /** Settings that the target is to have. */
+  readonly settings?: TargetSettings | undefined;
+  /** Redirects that the target is to have, or a file with them: JSON, CSV or _redirects. */
+  readonly redirects?: string | readonly Redirect[] | undefined;
+  /** Shut the target to visitors without an access header. */
+  readonly access?: boolean | undefined;
+  /** Make the target the primary one of its project. */
+  readonly primary?: boolean | undefined;
+  /** Remove redirects that the configuration does not name. */
+  readonly prune?: boolean | undefined;
+}
+
 /** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
-export interface MycliConfig extends TargetConfig {
+export interface MycliConfig extends SharedConfig {
   /** Project slug; with OAuth, the storefront ID. */
   readonly projectSlug?: string | undefined;
   /** Target slug; with OAuth, the environment ID. */
@@ -153,6 +213,10 @@ export interface MycliConfig extends TargetConfig {
     | {
         /** Target whose variables and settings a new preview gets. */
         readonly copyFrom?: string | undefined;
+        /** Settings that a new preview gets. */
+        readonly settings?: Omit<TargetSettings, 'name'> | undefined;
+        /** Shut new previews to visitors without an access header. */
+        readonly access?: boolean | undefined;
       }
     | undefined;
   readonly rateLimit?:
@@ -169,7 +233,7 @@ export interface MycliConfig extends TargetConfig {
         readonly prefix?: string | undefined;
       }
     | undefined;
-  /** What replaces single keys of `guard`, `check` and the like for a target, by slug. */
+  /** What targets are to be like, and what replaces single keys of `guard`, `check` and the like, by slug. */
   readonly targets?: Readonly<Record<string, TargetConfig>> | undefined;
 }
 

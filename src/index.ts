@@ -39,6 +39,14 @@ export type {DiffBundlesOptions, DiffBundlesResult} from './pipelines/diff.js';
 export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from './operations/list-bundles.js';
 export type {PushPreview} from './operations/push/plan-push.js';
 export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets/find-targets.js';
+export type {AppliedTarget, ApplyTargetOptions} from './operations/targets/apply-target.js';
+export type {
+  DiffTargetOptions,
+  TargetConfiguration,
+  TargetDiff,
+  TargetDifference,
+} from './operations/targets/compare-target.js';
+export type {ListProjectsOptions, ListProjectsResult} from './pipelines/configure.js';
 export type {CreatedTarget, CreateTargetOptions} from './operations/targets/create-target.js';
 export type {DeletedTarget, DeleteTargetOptions, DoomedTarget} from './operations/targets/delete-target.js';
 export type {InvalidateOptions, InvalidateResult} from './operations/targets/invalidate.js';
@@ -69,6 +77,7 @@ export type {
   DeploymentState,
   DeploymentStatus,
   LogEntry,
+  ProjectItem,
   TargetItem,
   TargetState,
   VariableItem,
@@ -84,7 +93,15 @@ export type {
   BundleV2Metadata,
   PlannedBundleFile,
 } from './bundle/types.js';
-export {defineConfig, type ConfiguredCheck, type MycliConfig, type TargetConfig} from './config.js';
+export {
+  defineConfig,
+  type ConfiguredCheck,
+  type MycliConfig,
+  type Redirect,
+  type SharedConfig,
+  type TargetConfig,
+  type TargetSettings,
+} from './config.js';
 export type {SettingSource} from './bundle/config/resolve-config.js';
 export type {BackendLocation} from './backends/built-in-backends.js';
 export type {ApiRuntimeConnection} from './backends/api/connection.js';

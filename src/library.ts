@@ -41,6 +41,8 @@ import type {
   PushV2Result,
 } from './operations/push/options.js';
 import type {PushPreview} from './operations/push/plan-push.js';
+import type {AppliedTarget, ApplyTargetOptions} from './operations/targets/apply-target.js';
+import type {DiffTargetOptions, TargetDiff} from './operations/targets/compare-target.js';
 import type {CreatedTarget, CreateTargetOptions} from './operations/targets/create-target.js';
 import type {DeletedTarget, DeleteTargetOptions} from './operations/targets/delete-target.js';
 import type {InvalidateOptions, InvalidateResult} from './operations/targets/invalidate.js';
@@ -61,6 +63,7 @@ import * as diff from './pipelines/diff.js';
 import * as previews from './pipelines/previews.js';
 import * as push from './pipelines/push.js';
 import * as read from './pipelines/read.js';
+import * as configuration from './pipelines/configure.js';
 import * as targets from './pipelines/targets.js';
 import type {PipelineHost} from './pipelines/host.js';
 import {callFromLibrary, type CallOptions, type DataOf} from './pipelines/library-call.js';
@@ -249,6 +252,28 @@ export const createTarget = libraryCall<CreateTargetOptions, CreatedTarget>(targ
  * can cause; `signal.reason` when aborted.
  */
 export const deleteTarget = libraryCall<DeleteTargetOptions, DeletedTarget>(targets.deleteTarget);
+
+/**
+ * Lists the projects that the credentials reach.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend or the service cannot list them; for everything
+ * else a user can cause; `signal.reason` when aborted.
+ */
+export const listProjects = libraryCall<configuration.ListProjectsOptions, configuration.ListProjectsResult>(
+  configuration.listProjects,
+);
+
+/**
+ * Compares a target with what it is to be like: settings, redirects, access, names of variables.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export const diffTarget = libraryCall<DiffTargetOptions, TargetDiff>(configuration.diffTarget);
+
+/**
+ * Makes a target what it is to be like: changes what differs. Nothing is sent twice: if an answer is lost, the call
+ * looks whether the change is there.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export const applyTarget = libraryCall<ApplyTargetOptions, AppliedTarget>(configuration.applyTarget);
 
 /**
  * Lists the environment variables of a target, without their values.

@@ -26,7 +26,7 @@ import {backendTitle, type BuiltInName, type RuntimeBackend} from './names.js';
 type Answer = Readonly<Record<string, unknown>>;
 
 /** What the path of a request names. */
-type PathValues = Readonly<Partial<Record<PathParameter, string>>>;
+export type PathValues = Readonly<Partial<Record<PathParameter, string>>>;
 
 /**
  * Sends a request of the wire.

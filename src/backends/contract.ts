@@ -1,17 +1,43 @@
 import type {Writable} from 'node:stream';
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import type {Bundle, BundleFormat} from '../bundle/types.js';
+import type {TargetSettings} from '../config.js';
 import type {
   BackendCheckContext,
   BackendContext,
   BackendLoginContext,
   BackendVerifyContext,
 } from './backend-context-types.js';
-import type {BundleId, DeploymentRef, DeploymentStatus, TargetState} from './references.js';
+import type {
+  AccessItem,
+  ChangeAccessRequest,
+  ChangeRedirectRequest,
+  ProjectItem,
+  RedirectItem,
+  TargetDetails,
+  UpdateTargetRequest,
+} from './configuration-types.js';
+import type {
+  BundleId,
+  DeploymentRef,
+  DeploymentStatus,
+  ServiceAnswer,
+  TargetRequest,
+  TargetState,
+} from './references.js';
 
+export type * from './configuration-types.js';
 export type * from './backend-context-types.js';
 export type {AfterHook, BeforeWriteHook, DeployOperation, PlannedWrite, WriteOperation, WriteOutcome} from './hooks.js';
-export type {BundleId, DeploymentRef, DeploymentStatus, TargetState} from './references.js';
+export type {
+  BundleId,
+  DeploymentRef,
+  DeploymentStatus,
+  ServiceAnswer,
+  TargetRequest,
+  TargetState,
+} from './references.js';
+export type {Redirect, TargetSettings} from '../config.js';
 export type {
   Bundle,
   BundleConfig,
@@ -156,6 +182,23 @@ export interface BackendCapabilities<Options = unknown> {
   createTarget?(request: CreateTargetRequest, context: BackendContext<Options>): Promise<CreateTargetResult>;
   /** Capability `delete-target`. Resolves when the service has accepted the request, or the target is gone. */
   deleteTarget?(request: TargetRequest, context: BackendContext<Options>): Promise<void>;
+  /** Capability `projects`: those that the credentials reach. */
+  listProjects?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<ProjectItem>>;
+  /** Capability `target-settings`: the settings of a target. */
+  readTarget?(request: TargetRequest, context: BackendContext<Options>): Promise<TargetDetails>;
+  /**
+   * Capability `update-target`. Changes the named settings in one request, and leaves the others alone. The service may
+   * publish the target again.
+   */
+  updateTarget?(request: UpdateTargetRequest, context: BackendContext<Options>): Promise<void>;
+  /** Capability `redirects`: the redirects of a target, in any order. */
+  listRedirects?(request: TargetRange, context: BackendContext<Options>): Promise<ListResult<RedirectItem>>;
+  /** Capability `change-redirects`. Adds, replaces or removes one redirect. The host calls it for a few at once. */
+  changeRedirect?(request: ChangeRedirectRequest, context: BackendContext<Options>): Promise<void>;
+  /** Capability `access`: the headers that open a target to visitors, without their values. None: it is open to all. */
+  listAccess?(request: TargetRange, context: BackendContext<Options>): Promise<ListResult<AccessItem>>;
+  /** Capability `change-access`. Adds an access header, or removes one. */
+  changeAccess?(request: ChangeAccessRequest, context: BackendContext<Options>): Promise<void>;
   /** Capability `variables`: the environment variables of a target, without their values. */
   listVariables?(request: TargetRange, context: BackendContext<Options>): Promise<ListResult<VariableItem>>;
   /**
@@ -213,6 +256,13 @@ export type BackendCapability =
   | 'targets'
   | 'create-target'
   | 'delete-target'
+  | 'projects'
+  | 'target-settings'
+  | 'update-target'
+  | 'redirects'
+  | 'change-redirects'
+  | 'access'
+  | 'change-access'
   | 'variables'
   | 'set-variables'
   | 'invalidate'
@@ -236,17 +286,6 @@ export interface LoginResult {
 export interface VerifyResult {
   /** Whose credentials they are, for users. */
   readonly account?: string | undefined;
-}
-
-/** An answer of the service. */
-export interface ServiceAnswer {
-  /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
-  readonly raw?: unknown;
-}
-
-/** A request about a target. */
-export interface TargetRequest {
-  readonly targetSlug: string;
 }
 
 /** A bundle to deploy. */
@@ -348,6 +387,8 @@ export interface CreateTargetRequest extends TargetRequest {
   readonly name?: string | undefined;
   /** Another target of the project, whose variables and settings it starts with. What that runs may be deployed. */
   readonly copyFrom?: string | undefined;
+  /** Settings to start with. What the service does not take for a new target, the host changes once it is ready. */
+  readonly settings?: TargetSettings | undefined;
 }
 
 /** Answer to a request to make a target: with the slug that it has. */

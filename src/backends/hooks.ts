@@ -10,6 +10,7 @@ export type WriteOperation =
   | 'delete'
   | 'create-target'
   | 'delete-target'
+  | 'update-target'
   | 'set-variables'
   | 'invalidate';
 
@@ -22,6 +23,7 @@ export const writeNouns: Readonly<Record<WriteOperation, string>> = {
   delete: 'deletion',
   'create-target': 'creation of the target',
   'delete-target': 'deletion of the target',
+  'update-target': 'change of the target',
   'set-variables': 'change of variables',
   invalidate: 'invalidation',
 };

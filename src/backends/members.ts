@@ -2,7 +2,7 @@ import type {StandardSchemaV1} from '@standard-schema/spec';
 import * as v from 'valibot';
 import {isRecord} from '../text/json.js';
 import type {BuiltInContext, HostBackend} from './host-backend.js';
-import type {Backend, BackendCapability, LogEntry, WriteOperation} from './contract.js';
+import type {Backend, BackendCapability, LogEntry} from './contract.js';
 import {deploymentStatuses, targetStates} from './references.js';
 
 // What the host relies on in an answer. Other members of it are left alone.
@@ -66,6 +66,16 @@ const variableItem = v.object({
   updatedAt: text,
   updatedBy: text,
 });
+const projectItem = v.looseObject({projectSlug: v.pipe(v.string(), v.nonEmpty()), name: text});
+const targetDetails = v.looseObject({
+  settings: v.pipe(v.unknown(), json, record),
+  unsupported: texts,
+  primary: v.optional(v.boolean()),
+  raw,
+});
+const redirectItem = v.looseObject({from: v.string(), to: v.string(), redirectId: text});
+// Nothing else, which could be its value.
+const accessItem = v.object({accessId: v.pipe(v.string(), v.nonEmpty())});
 const logEntry = v.looseObject({message: v.string(), time: text, level: text, requestId: text});
 const entries = v.custom<AsyncIterable<LogEntry>>(
   (value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value,
@@ -111,13 +121,11 @@ type MemberFacts = {
   readonly repeatable?: true;
   /**
    * `effect`: whether a call changes something on the service. After an invalid answer to such a call, the outcome is
-   * unknown. Hooks are told its capability as the operation. `capability`: its name in `backend:list`. Undefined if
-   * every backend has it, or the host can do without it.
+   * unknown. `capability`: its name in `backend:list`. Undefined if every backend has it, or the host can do without it.
    */
-} & (
-  | {readonly effect: 'reads'; readonly capability?: BackendCapability}
-  | {readonly effect: 'writes'; readonly capability?: BackendCapability & WriteOperation}
-);
+  readonly effect: 'reads' | 'writes';
+  readonly capability?: BackendCapability;
+};
 
 /** What a function may answer. */
 type Answers<Answer> = StandardSchemaV1<unknown, Answer> | ((backend: Secrets) => StandardSchemaV1<unknown, Answer>);
@@ -168,6 +176,25 @@ export const backendMembers = {
     v.looseObject({...target, warnings: texts, raw}),
   ),
   deleteTarget: row({doing: 'deleting the target', capability: 'delete-target', effect: 'writes'}, v.unknown()),
+  listProjects: row(
+    {doing: 'listing the projects', capability: 'projects', effect: 'reads', repeatable: true},
+    listOf(projectItem),
+  ),
+  readTarget: row(
+    {doing: 'reading the settings of the target', capability: 'target-settings', effect: 'reads', repeatable: true},
+    targetDetails,
+  ),
+  updateTarget: row({doing: 'changing the target', capability: 'update-target', effect: 'writes'}, v.unknown()),
+  listRedirects: row(
+    {doing: 'listing the redirects', capability: 'redirects', effect: 'reads', repeatable: true},
+    listOf(redirectItem),
+  ),
+  changeRedirect: row({doing: 'changing a redirect', capability: 'change-redirects', effect: 'writes'}, v.unknown()),
+  listAccess: row(
+    {doing: 'listing the access headers', capability: 'access', effect: 'reads', repeatable: true},
+    listOf(accessItem),
+  ),
+  changeAccess: row({doing: 'changing the access headers', capability: 'change-access', effect: 'writes'}, v.unknown()),
   listVariables: row(
     {doing: 'listing the variables', capability: 'variables', effect: 'reads', repeatable: true},
     listOf(variableItem),

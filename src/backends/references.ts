@@ -25,3 +25,14 @@ export const targetStates = ['creating', 'ready', 'publishing', 'failed', 'delet
  * published failed.
  */
 export type TargetState = (typeof targetStates)[number];
+
+/** An answer of the service. */
+export interface ServiceAnswer {
+  /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
+  readonly raw?: unknown;
+}
+
+/** A request about a target. */
+export interface TargetRequest {
+  readonly targetSlug: string;
+}

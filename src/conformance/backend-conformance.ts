@@ -13,6 +13,7 @@ import {createRedactor} from '../http/redact.js';
 import {bundleCases, idCases} from './cases/bundle-cases.js';
 import {deploymentCases} from './cases/deployment-cases.js';
 import {everyBackendCases} from './cases/every-backend.js';
+import {configurationCases} from './cases/configuration-cases.js';
 import {faultCases} from './cases/fault-cases.js';
 import {listCases} from './cases/list-cases.js';
 import {targetCases} from './cases/target-cases.js';
@@ -79,6 +80,7 @@ const memberCases: {readonly [Name in OptionalMember]: readonly Case[]} = {
   ...listCases,
   ...bundleCases,
   ...targetCases,
+  ...configurationCases,
 };
 
 /** All cases, without those for members that the backend does not have. */

@@ -37,7 +37,7 @@ import type {Relay} from './relay.js';
 export const fastRetries = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
 
 export type Called = Exclude<MemberName, 'check'>;
-export type Lister = 'listBundles' | 'listDeployments' | 'listTargets' | 'listVariables';
+export type Lister = Extract<OptionalMember, `list${string}`>;
 export type ItemOf<Name extends Lister> = AnswerTo<Name>['items'][number];
 
 /** By default, an upload has nothing to resume it with. */

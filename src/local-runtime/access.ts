@@ -71,15 +71,20 @@ export async function admitApi({context, request, params}: Call): Promise<string
 }
 
 /**
- * Admits a visitor of a deployed app, with the password of the runtime if it has one.
- * @throws HttpFailure 401 without it.
+ * Admits a visitor of a deployed app, with the password of the runtime if it has one, and with an access header of the
+ * target if that has some.
+ * @throws HttpFailure 401 without them.
  */
-export function admitVisitor({context: {protect}, request}: Call): string {
+export function admitVisitor({context: {protect}, request}: Call, access: readonly string[] = []): string {
   const {scheme, value} = authorization(request);
   const [user, password] = scheme === 'basic' ? basicCredentials(value) : ['browser', ''];
-  const given = [password, String(request.headers['x-sfdc-access-control'] ?? '')];
-  if (protect === undefined || given.some((one) => secretsEqual(one, protect))) return user;
-  throw new HttpFailure(401, 'This app needs a password.', {'www-authenticate': 'Basic realm="app"'});
+  const header = String(request.headers['x-sfdc-access-control'] ?? '');
+  const isOpen = (wanted: string) => [password, header].some((one) => secretsEqual(one, wanted));
+  const isAdmitted = (protect === undefined || isOpen(protect)) && (access.length === 0 || access.some(isOpen));
+  if (isAdmitted) return user;
+  throw new HttpFailure(401, 'This app needs a password, or the header x-sfdc-access-control.', {
+    'www-authenticate': 'Basic realm="app"',
+  });
 }
 
 export function basicCredentials(value: string): readonly [user: string, password: string] {

@@ -94,7 +94,7 @@ function createApp(protocols: readonly Protocol[]): Hono<{Bindings: Call}> {
   return app;
 }
 
-const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 function withoutSlash(path: string): string {
   return path.replace(/(?<=.)\/$/, '');

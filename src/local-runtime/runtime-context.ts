@@ -23,6 +23,8 @@ export interface RuntimeContext {
   /** Undefined if only files are served. */
   readonly appServers: AppServers | undefined;
   readonly credentials: LocalRuntimeCredentials;
+  /** Makes a new API key, which ends the one before. */
+  readonly renewApiKey: () => Promise<string>;
   /** Address that the server should listen on. */
   readonly host: string;
   readonly allowedHosts: readonly string[];
@@ -64,7 +66,7 @@ export interface Call {
 
 /** A route of a protocol: what is served, and its handler. */
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'ALL';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'ALL';
   /** As Hono has it. A final slash does not matter. */
   readonly path: string;
   readonly name?: RouteName;

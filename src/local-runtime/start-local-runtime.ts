@@ -11,7 +11,14 @@ import {reasonOf, systemCode} from '../errors/system-failure.js';
 import type {LocalRuntime, LocalRuntimeOptions} from './runtime-options.js';
 import {publicKeyOf} from './access.js';
 import type {RuntimeContext} from './runtime-context.js';
-import {openCredentials, openDataFolder, readDataFile, writeJson, type DataFolder} from './store/data-folder.js';
+import {
+  openCredentials,
+  storeNewApiKey,
+  openDataFolder,
+  readDataFile,
+  writeJson,
+  type DataFolder,
+} from './store/data-folder.js';
 import {Deployments} from './store/deployment-records.js';
 import {FaultBook} from './faults.js';
 import {serve} from './request-handler.js';
@@ -81,7 +88,8 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     const stored = await openCredentials(directory, options.credentials ?? {});
     const {api: origin, apps: appsOrigin} = await listenAgain(servers, directory, options);
     const credentials = {...stored, tokenUrl: `${origin}${token.operations.requestToken.path}`};
-    const context = createContext(options, {store, faults, appsOrigin, credentials});
+    const renewApiKey = async () => (credentials.apiKey = await storeNewApiKey(directory));
+    const context = createContext(options, {store, faults, appsOrigin, credentials, renewApiKey});
     await context.deployments.sweep();
     const closers = [serve(servers.api, 'api', context), serve(servers.apps, 'apps', context)];
     let closing: Promise<void> | undefined;
@@ -128,7 +136,7 @@ function unusableFolder(folder = 'in the temporary folder', cause: unknown): Err
 
 function createContext(
   options: LocalRuntimeOptions,
-  parts: Pick<RuntimeContext, 'store' | 'faults' | 'appsOrigin' | 'credentials'>,
+  parts: Pick<RuntimeContext, 'store' | 'faults' | 'appsOrigin' | 'credentials' | 'renewApiKey'>,
 ): RuntimeContext {
   const {store, faults} = parts;
   const {now = () => new Date(), onWarning = () => undefined, onAppOutput: onOutput = () => undefined} = options;

@@ -4,6 +4,7 @@ import {messageOf} from '../errors/system-failure.js';
 import {resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from '../http/rate-limit/policy.js';
 import {definitions, settingKeys, type SettingKey} from '../settings/definitions.js';
 import {knownFields, objectSchema, nonEmpty} from '../settings/schemas.js';
+import {redirectSchema, settingsSchema} from '../settings/target-settings.js';
 import {isRecord} from '../text/json.js';
 import type {DeleteBundlesOptions} from './delete-bundles.js';
 import type {ReadLogsOptions} from './deploy/read-logs.js';
@@ -11,6 +12,7 @@ import type {DownloadBundleOptions} from './download-bundle.js';
 import type * as options from './options.js';
 import type {PruneBundlesOptions} from './prune-bundles.js';
 import type {PushRuntimeBundleBackendOptions} from './push/options.js';
+import type {ApplyTargetOptions} from './targets/apply-target.js';
 import type {CreateTargetOptions} from './targets/create-target.js';
 import type {DeleteTargetOptions} from './targets/delete-target.js';
 import type {InvalidateOptions} from './targets/invalidate.js';
@@ -30,7 +32,7 @@ export type CallOptionName =
   | keyof (options.WaitForDeploymentOptions & options.ListDeploymentsOptions & ProjectStatusOptions & ReadLogsOptions)
   | keyof (DownloadBundleOptions & DeleteBundlesOptions & PruneBundlesOptions & TailLogsOptions)
   | keyof (CreateTargetOptions & DeleteTargetOptions & SetVariablesOptions & InvalidateOptions)
-  | keyof (DeployPreviewOptions & PrunePreviewsOptions);
+  | keyof (DeployPreviewOptions & PrunePreviewsOptions & ApplyTargetOptions);
 
 /** The schemas of options that are settings of the same name. */
 function settings<const Name extends SettingKey>(...keys: readonly Name[]) {
@@ -90,6 +92,12 @@ export const optionSchemas: Readonly<Record<CallOptionName, v.GenericSchema>> = 
   ...contentSchema.entries,
   preference: definitions.runtimeBackend.schema,
   rateLimit: knownFields({...Object.fromEntries(policyFields), logger: objectSchema, onRetry: callback}),
+  configuration: knownFields({
+    settings: settingsSchema(),
+    redirects: v.array(redirectSchema, 'must be an array of redirects'),
+    ...each(toggle, 'prune', 'access', 'primary'),
+    variables: names,
+  }),
   guard: knownFields(Object.fromEntries(guardFields)),
   apiConnection: knownFields({origin: nonEmpty, organizationId: nonEmpty, auth}),
   legacyAuth: auth,
@@ -99,7 +107,7 @@ export const optionSchemas: Readonly<Record<CallOptionName, v.GenericSchema>> = 
   ...each(callback, 'confirm', 'confirmTarget', 'guardsOf', 'optionsOf'),
   ...each(objectSchema, 'backends', 'backendOptions', 'pushRecords', 'uploadStates', 'set'),
   ...each(nonEmpty, 'cwd', 'archive', 'preview', 'output', 'backend', 'branch', 'match', 'name'),
-  ...each(toggle, 'force', 'dryRun', 'follow', 'allTargets', 'ifMissing', 'ifExists'),
+  ...each(toggle, 'force', 'dryRun', 'follow', 'allTargets', 'ifMissing', 'ifExists', 'rotate'),
   ...each(number, 'limit', 'offset', 'keep', 'olderThanMs'),
   ...each(id, 'bundleId', 'deploymentId'),
   ...each(names, 'unset', 'patterns', 'invalidate', 'variables'),

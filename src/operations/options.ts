@@ -166,7 +166,7 @@ export interface GuardRules {
 
 /** What a person is asked to confirm. */
 export interface TargetConfirmation {
-  readonly operation: DeployOperation | 'delete-target' | 'set-variables' | 'invalidate';
+  readonly operation: DeployOperation | 'delete-target' | 'update-target' | 'set-variables' | 'invalidate';
   readonly projectSlug: string;
   readonly targetSlug: string;
   /** Undefined for a push, and where no bundle is deployed. */

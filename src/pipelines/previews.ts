@@ -23,6 +23,7 @@ import {
   type PreviewItem,
   type PrunePreviewsOptions,
 } from '../operations/targets/previews.js';
+import {accessHeader} from '../operations/targets/apply-target.js';
 import type {PushPreview} from '../operations/push/plan-push.js';
 import {
   deleteTargetFrom,
@@ -59,7 +60,10 @@ function find(
 }
 
 /** What a preview of a branch takes: a push, and a target if there is none. */
-async function plan({branch, copyFrom, optionsOf, ...options}: DeployPreviewOptions, host: PipelineHost) {
+async function plan(
+  {branch, copyFrom, configuration, optionsOf, ...options}: DeployPreviewOptions,
+  host: PipelineHost,
+) {
   const {open, slug, item} = await find({...options, branch, copyFrom}, ['create-target'], host).run();
   // The target is on this backend only.
   const reached = {...options, preference: open.project.backend, targetSlug: slug};
@@ -73,7 +77,7 @@ async function plan({branch, copyFrom, optionsOf, ...options}: DeployPreviewOpti
     push: await pushTo(slug),
     missing:
       item === undefined || item.state === 'creating'
-        ? {...reached, name: previewName(branch), copyFrom, ifMissing: true}
+        ? {...reached, name: previewName(branch), copyFrom, configuration, ifMissing: true}
         : undefined,
     // Its settings have been shown.
     host: {...host, settings: []},
@@ -87,7 +91,10 @@ export async function deployPreview(
 ): Promise<Served<DeployedPreview>> {
   const {branch} = options;
   const {push, pushTo, missing, host} = await plan(options, caller);
-  let target = {targetSlug: push.targetSlug, created: false};
+  let target: Pick<DeployedPreview, 'targetSlug' | 'created' | 'access'> = {
+    targetSlug: push.targetSlug,
+    created: false,
+  };
   if (missing !== undefined) {
     // Nothing is made for a build that cannot be pushed.
     await previewPush({...push, ifChanged: false}, host);
@@ -97,10 +104,17 @@ export async function deployPreview(
       throw createError('ERR_REJECTED', `Target ${targetSlug} is the preview of another branch than ${branch}.`);
     // Meanwhile, another branch with the same slug has got it.
     if (isOfOther(item, branch)) return deployPreview(options, caller);
-    target = {targetSlug: item.targetSlug, created: item.created};
+    target = {targetSlug: item.targetSlug, created: item.created, ...(item.access && {access: item.access})};
   }
-  const {open, result} = await pushRuntimeBundle(await pushTo(target.targetSlug), host);
+  const pushing = await pushTo(target.targetSlug);
+  const {open, result} = await pushRuntimeBundle({...pushing, check: opened(pushing.check, target.access)}, host);
   return {open, result: {...result, ...target, branch}};
+}
+
+/** Checks that send the access header of a target. */
+function opened(checks: DeployPreviewOptions['check'], access: string | undefined): DeployPreviewOptions['check'] {
+  if (access === undefined || checks === undefined) return checks;
+  return [checks].flat().map((one) => ({...one, headers: {[accessHeader]: access, ...one.headers}}));
 }
 
 /** What `deployPreview` would do. */

@@ -5,6 +5,7 @@ import {refuseUnsafe} from '../operations/guard/safety.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {ProjectOptions, ProjectResult, TargetOptions} from '../operations/options.js';
 import {createTargetIn, type CreatedTarget, type CreateTargetOptions} from '../operations/targets/create-target.js';
+import {verifyConfiguration} from '../operations/targets/compare-target.js';
 import {
   deleteTargetFrom,
   findDoomed,
@@ -34,6 +35,7 @@ import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import type {Pipeline} from './run.js';
 import {chooseFor} from './steps.js';
+import {withApplyStep} from './configure.js';
 
 /** What `listTargets` resolves to. */
 export interface ListTargetsResult extends ProjectResult {
@@ -69,7 +71,8 @@ function withWaitStep<Target extends TargetItem>(changed: Pipeline<Changed<Targe
 }
 
 export async function createTarget(options: CreateTargetOptions, host: PipelineHost): Promise<CreatedTarget> {
-  const {targetSlug, wait = true, dryRun = false} = options;
+  const {targetSlug, wait = true, dryRun = false, copyFrom, configuration = {}} = options;
+  verifyConfiguration(configuration);
   refuseUnsafe({operation: 'create-target', targetSlug}, host);
   // The service may not make the target under this slug, so it need not fit the backend.
   const {targetSlug: _, ...reached} = options;
@@ -80,12 +83,17 @@ export async function createTarget(options: CreateTargetOptions, host: PipelineH
       const target = await createTargetIn(open, options);
       const outcome = dryRun ? 'Would create' : target.created ? 'Created' : 'Found';
       outlet.title(`${outcome} target ${target.targetSlug}`);
+      const isLeft = copyFrom !== undefined || Object.keys(configuration).length > 0;
+      if (isLeft && !wait && !dryRun) outlet.warn(laterAdvice(target.targetSlug));
       return {open, target};
     },
   );
-  const {open, target} = await (wait && !dryRun ? withWaitStep(creating) : creating).run();
+  const {open, target} = await (wait && !dryRun ? withApplyStep(withWaitStep(creating), options) : creating).run();
   return {...open.project, ...target, warnings: creating.warnings};
 }
+
+const laterAdvice = (targetSlug: string) =>
+  `Once ${targetSlug} is ready, run target:apply: without waiting, its configuration and what a copy lacks are not applied.`;
 
 export async function deleteTarget(options: DeleteTargetOptions, host: PipelineHost): Promise<DeletedTarget> {
   const {targetSlug, confirm, production, dryRun = false} = options;

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {asRecord, isRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
-import {check, events, guard, preview, rollback, slot, wait} from './deployment-rows.js';
+import {check, events, guard, preview, rollback, slot, target, wait} from './deployment-rows.js';
 import {bundle, connection, login, push, rateLimit} from './push-rows.js';
 import type {SettingRow, Syntax} from './row.js';
 import {didYouMean, fieldProblems, slug} from './schemas.js';
@@ -20,11 +20,26 @@ interface Sets {
   readonly check: typeof check;
   readonly rollback: typeof rollback;
   readonly preview: typeof preview;
+  readonly target: typeof target;
   readonly events: typeof events;
   readonly guard: typeof guard;
 }
 /** In display order. A command has the flags of whole sets. */
-const sets: Sets = {connection, login, rateLimit, bundle, push, wait, slot, check, rollback, preview, events, guard};
+const sets: Sets = {
+  connection,
+  login,
+  rateLimit,
+  bundle,
+  push,
+  wait,
+  slot,
+  check,
+  rollback,
+  preview,
+  target,
+  events,
+  guard,
+};
 export type FlagSet = keyof Sets;
 
 /** The heading of each set in help and in the reference. */
@@ -38,6 +53,7 @@ export const headings: Readonly<Record<FlagSet, string>> = {
   check: 'DEPLOYMENT',
   rollback: 'DEPLOYMENT',
   preview: 'DEPLOYMENT',
+  target: 'TARGET',
   rateLimit: 'OTHER',
   events: 'OTHER',
   guard: 'GUARD',

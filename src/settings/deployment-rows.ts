@@ -1,6 +1,7 @@
 import type {SettingRows} from './row.js';
 import * as schemas from './schemas.js';
 import {checkDefaults, checkFields, defaultWait} from './schemas.js';
+import {redirectList, settingsSchema} from './target-settings.js';
 
 /** Whether and how long to wait for a deployment. */
 export const wait = {
@@ -186,6 +187,52 @@ export const preview = {
     schema: schemas.slug,
     syntax: 'id',
     summary: 'Target whose variables and settings a new preview gets.',
+  },
+  previewSettings: {
+    config: 'preview.settings',
+    type: "Omit<TargetSettings, 'name'>",
+    schema: settingsSchema(['name']),
+    summary: 'Settings that a new preview gets.',
+  },
+  previewAccess: {
+    config: 'preview.access',
+    schema: schemas.toggle,
+    summary: 'Shut new previews to visitors without an access header.',
+  },
+} as const satisfies SettingRows;
+
+/** What a target is to be like, for target:diff and target:apply. */
+export const target = {
+  targetSettings: {
+    config: 'settings',
+    type: 'TargetSettings',
+    schema: settingsSchema(),
+    perTarget: 'only',
+    summary: 'Settings that the target is to have.',
+  },
+  redirects: {
+    type: 'string | readonly Redirect[]',
+    schema: redirectList,
+    syntax: 'path',
+    perTarget: 'only',
+    summary: 'Redirects that the target is to have, or a file with them: JSON, CSV or _redirects.',
+  },
+  access: {
+    schema: schemas.toggle,
+    perTarget: 'only',
+    summary: 'Shut the target to visitors without an access header.',
+  },
+  primary: {
+    schema: schemas.toggle,
+    perTarget: 'only',
+    summary: 'Make the target the primary one of its project.',
+  },
+  prune: {
+    flag: {name: 'prune'},
+    schema: schemas.toggle,
+    perTarget: 'only',
+    default: false,
+    summary: 'Remove redirects that the configuration does not name.',
   },
 } as const satisfies SettingRows;
 

@@ -22,6 +22,8 @@ export interface SettingRow {
   readonly config?: string | false;
   /** Validates the value, whatever its source, and the option of the same name in the library. */
   readonly schema: v.GenericSchema;
+  /** Its type in the configuration file. @default what its schema accepts of a few samples */
+  readonly type?: string;
   /** How text is read, if the type of the schema does not tell. */
   readonly syntax?: Syntax;
   /** Paths are relative to the working directory. Without a default, the setting can be unset. */
@@ -38,8 +40,8 @@ export interface SettingRow {
   readonly building?: true;
   /** Of an address: the settings of the secrets that go there, with a built-in backend or with any. */
   readonly receives?: {readonly backend?: 'api' | 'legacy'; readonly secrets: readonly string[]};
-  /** Whether `targets` of the configuration file can replace it for a target. */
-  readonly perTarget?: true;
+  /** Whether `targets` of the configuration file can replace it for a target. `only`: it is nowhere else. */
+  readonly perTarget?: true | 'only';
 }
 
 /** Settings by name, in display order. */

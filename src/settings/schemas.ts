@@ -105,6 +105,29 @@ export function slugMessage(value: string): string | undefined {
 
 export const slug: Schema<string> = v.pipe(string, sound(slugMessage));
 
+export const maxTargetName = 64;
+
+/** The name of a target for people. */
+export const targetName: Schema<string> = v.pipe(
+  nonEmpty,
+  sound((value) =>
+    characterCount(value) <= maxTargetName ? undefined : `must have at most ${String(maxTargetName)} characters`,
+  ),
+);
+
+/** A part of a whole, from 0 to 1. */
+export const share = number('a number from 0 to 1', (value) => value >= 0 && value <= 1);
+
+export const redirectSource: Schema<string> = v.pipe(
+  string,
+  v.regex(/^\/[^\s?#\p{Cc}]*$/u, 'must be a path that begins with /, without blanks, ? and #'),
+);
+
+export const redirectDestination: Schema<string> = v.pipe(
+  string,
+  v.regex(/^(?:\/(?![/\\])|https?:\/\/[^/])[^\s\p{Cc}]*$/iu, 'must be a path that begins with /, or an http(s) URL'),
+);
+
 export const maxMessage = 2048;
 /** Maximum length of rootDir and configPath, in characters. */
 export const maxPath = 256;

@@ -1,8 +1,11 @@
 import * as v from 'valibot';
+import {targetSettings} from '../settings/target-settings.js';
 import {bundleForm, common} from './bundles.js';
-import {del, get, patch, post, type Half} from './operation.js';
+import {answeredFields} from './service-fields.js';
+import {del, get, patch, post, put, type Half} from './operation.js';
 import {range} from './parameters.js';
 import * as s from './schema.js';
+import {configurationOperations, configurationSchemas} from './configuration-operations.js';
 
 const {flag, givenBundleId, object, onlyHosted, onlyLocal, optional, shownTexts, text, time, uri, warnings, word} = s;
 
@@ -60,16 +63,24 @@ const deployment = object(
 /** What clients read of a deployment that they ask for. They know its ID. */
 export const polledDeployment = v.object({...deploymentState, deploymentId: optional(deploymentId)});
 
+const configuration = configurationSchemas('api', {id: s.segment('Its ID, a part of its URL.')});
+
 const environment = object('An environment.', {
+  ...answeredFields(targetSettings, 'api'),
   environmentId: s.segment('Its name in paths, which the service makes.'),
   displayName: optional(text('Its name for people.')),
   status: optional(
-    word(['building', 'ready', 'build_failed', 'deleting'], '`ready`: it can be deployed to. `building`: not yet.'),
+    word(
+      ['building', 'ready', 'build_failed', 'deleting', 'deleted', 'delete_failed'],
+      '`ready`: it can be deployed to. `building`: not yet.',
+    ),
   ),
-  isPrimary: optional(flag('Whether it is the first one of the storefront.', onlyHosted)),
-  isProduction: optional(flag('Whether customers see it.', onlyHosted)),
-  ssrRegion: optional(text('Where its servers are.', onlyHosted)),
-  mrtOrigin: optional(uri('Where the environment is served. Clients show it and open it.')),
+  isPrimary: optional(flag('Whether it is the first one of the storefront.')),
+  isProduction: optional(flag('Whether customers see it.')),
+  ssrExternalHostname: optional(text('The host name that visitors use.')),
+  defaultEcdnHostname: optional(text('The same, if there is no host name of its own.', onlyHosted)),
+  mrtOrigin: optional(uri('Where the environment is served. Clients show it and open it, unless it has a host name.')),
+  url: optional(uri('Where it is served, whatever its host names.', onlyLocal)),
   creationDate: optional(time('When it was made.')),
   lastModified: optional(time('When it last changed.')),
 });
@@ -105,7 +116,24 @@ export const apiSchemas = {
     displayName: s.newTargetName,
     cloneEnvironmentVariables: optional(flag('Whether to copy its variables.')),
     cloneRedirects: optional(flag('Whether to copy its redirects.')),
+    cloneB2cTargetInfo: optional(flag('Whether to copy what connects it to the commerce platform.')),
   }),
+  ApiTargetSettings: configuration.settings,
+  ApiRedirect: configuration.redirect,
+  ApiNewRedirect: configuration.newRedirect,
+  ApiRedirectPage: page(configuration.redirect, 'redirects'),
+  AccessHeader: configuration.accessHeader,
+  NewAccessHeader: configuration.newAccessHeader,
+  ApiAccessHeaderPage: page(configuration.accessHeader, 'access headers'),
+  ApiStorefrontPage: page(
+    object('A storefront.', {
+      storefrontId: s.segment('Its name in paths.'),
+      storefrontName: optional(text('Its name for people.')),
+      type: optional(text('What it is, in the words of the service.', onlyHosted)),
+      setupStatus: optional(text('Whether it is set up.', onlyHosted)),
+    }),
+    'storefronts',
+  ),
   ApiVariables: s.objectOf(
     v.record(v.string(), v.unknown()),
     'Variables by their names: `{value, publishingStatus, lastModified, lastModifiedBy}`. Values are masked.',
@@ -118,6 +146,8 @@ const deployments = `${storefront}/environments/:environmentId/deployments` as c
 /** Below it, everything has scopes of its own. */
 export const environments =
   '/storefront/environments/v1/organizations/:organizationId/storefronts/:storefrontId/environments';
+/** They have a scope of their own, too. */
+export const storefronts = '/storefront/storefronts/v1/organizations/:organizationId/storefronts';
 const inEnvironment = `${environments}/:environmentId` as const;
 const acceptedEnvironment = {
   answer: apiSchemas.ApiEnvironment,
@@ -192,6 +222,7 @@ export const api = {
       lacking: [405],
       status: 202,
       also: [200, 204],
+      mayConflict: true,
     }),
     listVariables: get(`${inEnvironment}/environment-variables`, 'variables', {
       summary: 'List the environment variables of an environment',
@@ -206,6 +237,34 @@ export const api = {
       status: 204,
       also: [200, 202],
       mayConflict: true,
+    }),
+    ...configurationOperations(
+      {
+        target: inEnvironment,
+        redirects: `${inEnvironment}/redirects`,
+        redirect: `${inEnvironment}/redirects/:redirectId`,
+        access: `${inEnvironment}/access-control-headers`,
+        accessHeader: `${inEnvironment}/access-control-headers/:accessId`,
+      },
+      configuration,
+      {
+        target: apiSchemas.ApiEnvironment,
+        redirects: apiSchemas.ApiRedirectPage,
+        access: apiSchemas.ApiAccessHeaderPage,
+      },
+    ),
+    makePrimary: put(`${inEnvironment}/primary`, 'primary', {
+      summary: 'Make an environment the first one of its storefront',
+      answer: apiSchemas.ApiEnvironment,
+      also: [202, 204],
+      lacking: [404, 405],
+      mayConflict: true,
+    }),
+    listStorefronts: get(storefronts, 'projects', {
+      summary: 'List the storefronts of an organization',
+      query: range,
+      lacking: [404, 405],
+      answer: apiSchemas.ApiStorefrontPage,
     }),
     invalidate: post(`${inEnvironment}/cache-invalidations`, 'invalidate', {
       summary: 'Invalidate what the cache of an environment has',

@@ -1,8 +1,11 @@
 import * as v from 'valibot';
+import {targetSettings} from '../settings/target-settings.js';
 import {bundleForm, common} from './bundles.js';
+import {answeredFields, requestedFields} from './service-fields.js';
 import {del, get, patch, post, type Half} from './operation.js';
 import {range} from './parameters.js';
 import * as s from './schema.js';
+import {configurationOperations, configurationSchemas} from './configuration-operations.js';
 
 const {flag, object, onlyHosted, onlyLocal, optional, text, texts, time, uri, warnings} = s;
 
@@ -50,7 +53,10 @@ const deployment = object(
   },
 );
 
+const configuration = configurationSchemas('legacy', {});
+
 const target = object('A target. Clients show the URL of what it serves: of the first host name that is there.', {
+  ...answeredFields(targetSettings, 'legacy'),
   slug: text('Its name in paths.'),
   name: optional(text('Its name for people.')),
   state: optional(
@@ -66,9 +72,9 @@ const target = object('A target. Clients show the URL of what it serves: of the 
       bundle: optional(v.object({id: s.givenBundleId, message: bundleMessage})),
     }),
   ),
-  ssr_external_hostname: optional(text('The host name that customers see.', onlyHosted)),
+  ssr_external_hostname: optional(text('The host name that customers see.')),
   cdn_domain_name: optional(text('The host name in the network of the service.', onlyHosted)),
-  is_production: optional(flag('Whether customers see it.', onlyHosted)),
+  is_production: optional(flag('Whether customers see it.')),
   url: optional(uri('Where the target is served, if it has no host name of its own.', onlyLocal)),
 });
 
@@ -173,14 +179,24 @@ export const legacySchemas = {
   LegacyDeploymentPage: page(deployment, 'deployments to a target'),
   LegacyTargetPage: page(target, 'targets'),
   LegacyTarget: target,
-  LegacyNewTarget: object('A target to make. Servers take more members than these.', {
+  LegacyNewTarget: object('A target to make.', {
+    ...requestedFields(targetSettings, 'legacy'),
     slug: s.newTargetSlug,
     name: s.newTargetName,
+  }),
+  LegacyTargetSettings: configuration.settings,
+  LegacyRedirect: configuration.redirect,
+  LegacyNewRedirect: configuration.newRedirect,
+  LegacyRedirectPage: page(configuration.redirect, 'redirects'),
+  LegacyAccessHeaderPage: page(configuration.accessHeader, 'access headers'),
+  LegacyApiKey: object('The new key of the user. The one before has ended.', {
+    api_key: v.pipe(v.string(), v.nonEmpty(), s.say('The key.')),
   }),
   LegacyCloneRequest: object('The target to copy. What it runs is deployed to the new one.', {
     from_target_slug: text('The slug of that target.'),
     clone_environment_variables: optional(flag('Whether to copy its variables.')),
     clone_redirects: optional(flag('Whether to copy its redirects.')),
+    clone_b2c_target_info: optional(flag('Whether to copy what connects it to the commerce platform.')),
   }),
   LegacyVariables: v.union([
     v.pipe(
@@ -315,6 +331,7 @@ export const legacy = {
       lacking: [405],
       status: 204,
       also: [200, 202],
+      mayConflict: true,
     }),
     listVariables: get(`${inTarget}env-var/`, 'variables', {
       query: range,
@@ -339,6 +356,28 @@ export const legacy = {
       status: 201,
       answer: legacySchemas.LegacyInvalidated,
       also: [200, 202],
+    }),
+    ...configurationOperations(
+      {
+        target: inTarget,
+        redirects: `${inTarget}redirect/`,
+        redirect: `${inTarget}redirect/:fromPath/`,
+        access: `${inTarget}access-control-header/`,
+        accessHeader: `${inTarget}access-control-header/:accessId/`,
+      },
+      configuration,
+      {
+        target: legacySchemas.LegacyTarget,
+        redirects: legacySchemas.LegacyRedirectPage,
+        access: legacySchemas.LegacyAccessHeaderPage,
+      },
+    ),
+    createApiKey: post('/api/users/me/api_key/', 'api-key', {
+      summary: 'Get a new API key, which ends the one of the request',
+      status: 201,
+      answer: legacySchemas.LegacyApiKey,
+      also: [200],
+      lacking: [404, 405],
     }),
     createLogToken: post(`${inTarget}jwt/`, 'log-token', {
       summary: 'Create a token for the logs of a target',

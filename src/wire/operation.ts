@@ -5,7 +5,7 @@ import type {Part} from './schema.js';
 
 /** A request and its answer, with what the document says of them. */
 export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With a colon before each name, as Hono has it. A server serves it with a final slash and without. */
   readonly path: string;
   /** What it is for, in few words. */
@@ -47,6 +47,7 @@ const withMethod =
 
 export const get = withMethod('GET');
 export const post = withMethod('POST');
+export const put = withMethod('PUT');
 export const patch = withMethod('PATCH');
 export const del = withMethod('DELETE');
 

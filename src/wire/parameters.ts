@@ -20,6 +20,9 @@ export const pathParameters = {
   projectSlug: v.pipe(slug, say('The project.', {examples: ['shop']})),
   targetSlug: v.pipe(slug, say('The target.', {examples: ['staging']})),
   bundleId: v.pipe(wholeNumber(0), say('The bundle.', {examples: [42]})),
+  fromPath: v.pipe(v.string(), v.nonEmpty(), say('What is redirected, percent-encoded.', {examples: ['/old']})),
+  redirectId: v.pipe(slug, say('The redirect.', {examples: [exampleId]})),
+  accessId: v.pipe(slug, say('The access header.', {examples: [exampleId]})),
 } as const;
 
 export type PathParameter = keyof typeof pathParameters;

@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import {characterCount} from '../text/entry-names.js';
 import {isRecord} from '../text/json.js';
-import {maxMessage, maxPath} from '../settings/schemas.js';
+import {maxMessage, maxPath, maxTargetName} from '../settings/schemas.js';
+
+export {maxTargetName};
 
 // The words that the wire is described in. Servers validate requests by these schemas and answer what they describe,
 // clients read answers by them, and the OpenAPI document is generated from them. `say` completes a schema for the
@@ -152,7 +154,6 @@ export const identifier = v.pipe(
   v.regex(/^[a-z0-9]+(?:-+[a-z0-9]+)*$/, 'must be lowercase letters, digits and inner hyphens'),
 );
 
-export const maxTargetName = 64;
 export const newTargetSlug = v.pipe(
   identifier,
   v.maxLength(maxTargetName),

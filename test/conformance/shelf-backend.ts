@@ -10,6 +10,8 @@ import type {
   DeploymentState,
   ListRange,
   ListResult,
+  ProjectItem,
+  RedirectItem,
   VariableItem,
 } from '../../src/backends/contract.js';
 import type {OptionalMember} from '../../src/backends/members.js';
@@ -132,6 +134,34 @@ export function createShelfBackend(changed: Partial<Steps> = {}) {
     },
     async deleteTarget({targetSlug}, context) {
       await context.http.delete(urlOf(context, 'targets', targetSlug), {headers: authorized(context)});
+    },
+    listProjects: (range, context) => list<ProjectItem>(range, context, 'project'),
+    async readTarget({targetSlug}, context) {
+      const request = context.http(urlOf(context, 'settings', targetSlug), {headers: authorized(context)});
+      return {settings: await request.json()};
+    },
+    async updateTarget({targetSlug, settings}, context) {
+      const request = {headers: authorized(context), json: settings};
+      await context.http.patch(urlOf(context, 'settings', targetSlug), request);
+    },
+    listRedirects: ({targetSlug, ...range}, context) => list<RedirectItem>(range, context, 'redirects', targetSlug),
+    async changeRedirect({targetSlug, change, redirect}, context) {
+      const url = urlOf(context, 'redirects', targetSlug);
+      const request = {headers: authorized(context), json: {...redirect, id: redirect.from}};
+      await (change === 'remove' ? context.http.patch(url, request) : context.http.post(url, request));
+    },
+    async listAccess({targetSlug, ...range}, context) {
+      const {items, ...page} = await list<{id: string}>(range, context, 'access', targetSlug);
+      const ids = items.map(({id}) => ({accessId: id}));
+      return {items: ids, total: page.total, cursor: page.cursor};
+    },
+    async changeAccess({targetSlug, add, remove}, context) {
+      const url = urlOf(context, 'access', targetSlug);
+      const headers = authorized(context);
+      // The service keeps what it is given, so it gets no value.
+      await (add === undefined
+        ? context.http.patch(url, {headers, json: {id: remove}})
+        : context.http.post(url, {headers, json: {}}));
     },
     listVariables: ({targetSlug, ...range}, context) => list<VariableItem>(range, context, 'variables', targetSlug),
     async setVariables({targetSlug, set, unset}, context) {

@@ -45,14 +45,17 @@ const key = 'canary-shelf-key-b81e';
 const password = 'canary-shelf-password-3a90';
 const seal = 'canary-shelf-seal-07c2';
 const targetSlugs: ReadonlySet<string> = new Set(['staging', 'production']);
-const ofTargets: ReadonlySet<string> = new Set(['targets', 'logs', 'variables', 'purges', 'tail']);
+const ofTargets: ReadonlySet<string> = new Set([
+  ...['targets', 'logs', 'variables', 'purges', 'tail'],
+  ...['settings', 'redirects', 'access'],
+]);
 /** How many items a page has at most, whatever the limit. */
 const largestPage = 5;
 
 /**
  * A small hosting service in memory, with a protocol of its own and odd IDs: `/PROJECT/uploads[/ID[/PART]]`,
  * `/PROJECT/bundles[/ID]`, `/PROJECT/targets[/TARGET[/ID]]`, `/PROJECT/logs/TARGET/ID/START`,
- * `/PROJECT/variables/TARGET`, `/PROJECT/purges/TARGET`, `/PROJECT/tail/TARGET`, `/login` and `/me`.
+ * `/PROJECT/settings/TARGET`, `/PROJECT/redirects/TARGET`, `/PROJECT/access/TARGET`, `/PROJECT/variables/TARGET`, `/PROJECT/purges/TARGET`, `/PROJECT/tail/TARGET`, `/login` and `/me`.
  */
 export async function openShelf({through}: Suite = {through: async (origin) => origin}): Promise<ConformanceService> {
   const uploads = new Map<string, Upload>();
@@ -60,6 +63,9 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
   const deployments = new Map<string, ShelvedDeployment[]>();
   const made = new Map<string, {readonly project: string; readonly slug: string; readonly name?: string}>();
   const variables = new Map<string, ReadonlySet<string>>();
+  const settings = new Map<string, object>();
+  /** The redirects and the access headers of targets, by kind and target. */
+  const rows = new Map<string, readonly {readonly id: string}[]>();
   const logs = new Map<string, string[]>();
   /** Secrets that only the uploader of a sealed bundle learns, or who logs in. */
   const receipts: string[] = [];
@@ -132,6 +138,19 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
       return {status: 204};
     }
     if (kind === 'purges') return {status: 202};
+    if (kind === 'settings') {
+      if (method === 'PATCH') settings.set(target, {...settings.get(target), ...Object(JSON.parse(body.toString()))});
+      return {status: 200, body: settings.get(target) ?? {}};
+    }
+    if (kind === 'redirects' || kind === 'access') {
+      const place = `${kind} ${target}`;
+      const before = rows.get(place) ?? [];
+      if (method === 'GET') return pageOf(before, query);
+      const row = JSON.parse(body.toString()) as {id?: string};
+      const after = before.filter((one) => one.id !== row.id);
+      rows.set(place, method === 'POST' ? [...after, {...row, id: row.id ?? newId()}] : after);
+      return {status: 204};
+    }
     if (kind === 'tail') {
       const lines = (logs.get(name) ?? []).slice(Number(query.get('after')));
       return {status: 200, body: {lines, next: logs.get(name)?.length ?? 0}};
@@ -193,6 +212,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
     const asked = {method, query, headers, body};
     if (path[1] === 'uploads') return upload(path, asked);
     if (path[1] === 'bundles') return bundle(path, asked);
+    if (path[1] === 'project') return {status: 200, body: {items: [{projectSlug: path[0]}], total: 1}};
     return ofTargets.has(path[1] ?? '') ? deployment(path, asked) : {status: 404};
   };
 

@@ -79,9 +79,11 @@ export function clientOf(runtime: LocalRuntime) {
   const api = (path: string, init: RequestInit = {}) => apiAt(apiBase, path, init);
   const environments = (path: string, init: RequestInit = {}) =>
     apiAt(baseOf('environments'), `shop/environments${path}`, init);
+  const storefronts = () => apiAt(baseOf('storefronts'), '');
   return {
     json,
     token,
+    storefronts,
     legacy,
     api,
     environments,

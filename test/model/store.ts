@@ -156,6 +156,13 @@ export class Store {
         return {answer: json(200, this.row(found))};
       }
       case 'projects':
+      case 'update-target':
+      case 'primary':
+      case 'redirects':
+      case 'change-redirects':
+      case 'access':
+      case 'change-access':
+      case 'api-key':
       case 'log-token':
       case 'logs':
       case 'target':

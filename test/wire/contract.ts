@@ -34,7 +34,7 @@ interface OperationObject {
   readonly responses: Readonly<Record<string, DocumentedAnswer>>;
 }
 
-const methods = ['get', 'post', 'patch', 'delete'] as const;
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 type PathItem = Readonly<Partial<Record<(typeof methods)[number], OperationObject>>> & {
   readonly parameters?: readonly Parameter[];

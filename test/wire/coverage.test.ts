@@ -32,6 +32,17 @@ test('each operation of the document is served, and gives each answer of it that
   const staging = 'projects/shop/target/staging/';
   await client.legacy('projects/shop/target/', client.json({slug: 'fourth', name: 'Fourth'}));
   await client.legacy('projects/shop/target/fifth/clone/', client.json({from_target_slug: 'staging'}));
+  const patch = (value: unknown) => ({...client.json(value), method: 'PATCH'});
+  await client.legacy(staging, patch({is_production: false}));
+  const redirect = {from_path: '/old', to_url: '/new'};
+  await client.legacy(`${staging}redirect/`, client.json(redirect));
+  await client.legacy(`${staging}redirect/`);
+  await client.legacy(`${staging}redirect/%2Fold/`, patch({to_url: '/newer'}));
+  await client.legacy(`${staging}redirect/%2Fold/`, {method: 'DELETE'});
+  const header = client.json({value: 'a secret of visitors'});
+  const {json: made} = await client.legacy(`${staging}access-control-header/`, header);
+  await client.legacy(`${staging}access-control-header/`);
+  await client.legacy(`${staging}access-control-header/${made.id}/`, {method: 'DELETE'});
   await client.legacy(`${staging}env-var/`, changes);
   await client.legacy(`${staging}env-var/`);
   await client.legacy(`${staging}invalidation/`, client.json({pattern: '/*', items: null}));
@@ -42,7 +53,18 @@ test('each operation of the document is served, and gives each answer of it that
   for (const path of ['', '/third', '/third/environment-variables']) await client.environments(path);
   await client.environments('/third/environment-variables', changes);
   await client.environments('/third/cache-invalidations', client.json({pattern: '/*'}));
+  await client.environments('/third', patch({isProduction: false}));
+  const {json: added} = await client.environments('/third/redirects', client.json({source: '/a', destination: '/b'}));
+  await client.environments(`/third/redirects/${added.id}`, patch({destination: '/c'}));
+  await client.environments(`/third/redirects/${added.id}`, {method: 'DELETE'});
+  const {json: opened} = await client.environments('/third/access-control-headers', header);
+  await client.environments(`/third/access-control-headers/${opened.id}`, {method: 'DELETE'});
+  for (const path of ['/redirects', '/access-control-headers']) await client.environments(`/third${path}`);
   await client.environments('/third', {method: 'DELETE'});
+  await client.deploy(1, 'sixth');
+  await client.environments('/sixth/primary', {method: 'PUT'});
+  await client.storefronts();
+  await client.legacy('users/me/api_key/', {method: 'POST'});
   await send(`${runtime.origin}/openapi.json`);
   const promised = operations.flatMap(({id, answers}) =>
     Object.entries(answers)

@@ -2,6 +2,7 @@ import type * as v from 'valibot';
 import {api, type apiSchemas} from '../../wire/api.js';
 import {checkNewTarget, fetchPage, listedVariable, readAcceptance, readAnswer, variablesBody} from '../answers.js';
 import type {HostBackend} from '../host-backend.js';
+import {configurationMembers} from '../configuration-members.js';
 import type {TargetItem} from '../contract.js';
 import type {TargetState} from '../references.js';
 import type {ApiBackendOptions, ApiContext} from './connection.js';
@@ -9,23 +10,27 @@ import {connectApi} from './requests.js';
 
 const {operations} = api;
 
+/** A clone copies what connects an environment to the commerce platform, its variables and its redirects. */
+const copied = {cloneEnvironmentVariables: true, cloneRedirects: true, cloneB2cTargetInfo: true};
+
 /** What the backend can do with environments, which are its targets. */
 export const environmentMembers = {
   /** The service makes the ID. What was asked for is its name. */
   targetSlugs: 'assigned',
 
   async listTargets(range, context: ApiContext) {
-    return fetchPage(connectApi(context), operations.listEnvironments, {}, range, targetItem);
+    const {items, ...page} = await fetchPage(connectApi(context), operations.listEnvironments, {}, range, (row) => row);
+    // What is no longer there is counted, too.
+    return {...page, items: items.filter(({status}) => !isGone(status)).map(targetItem), total: undefined};
   },
 
   async createTarget({targetSlug, name: displayName = targetSlug, copyFrom}, context: ApiContext) {
     checkNewTarget({targetSlug, name: displayName});
     const send = connectApi(context);
-    const copy = {cloneEnvironmentVariables: true, cloneRedirects: true};
     const response =
       copyFrom === undefined
         ? await send(operations.createEnvironment, {}, {json: {displayName}})
-        : await send(operations.cloneEnvironment, {}, {json: {sourceEnvironmentId: copyFrom, displayName, ...copy}});
+        : await send(operations.cloneEnvironment, {}, {json: {sourceEnvironmentId: copyFrom, displayName, ...copied}});
     const {answer, raw} = readAnswer(response, operations.createEnvironment);
     return {...targetItem(answer), raw};
   },
@@ -45,6 +50,22 @@ export const environmentMembers = {
     return {items, total: items.length};
   },
 
+  async listProjects(range, context: ApiContext) {
+    return fetchPage(connectApi(context), operations.listStorefronts, {}, range, ({storefrontId, storefrontName}) => ({
+      projectSlug: storefrontId,
+      name: storefrontName,
+    }));
+  },
+
+  ...configurationMembers(
+    'api',
+    {...operations, getTarget: operations.getEnvironment},
+    connectApi,
+    (environmentId) => ({
+      environmentId,
+    }),
+  ),
+
   async setVariables({targetSlug: environmentId, ...changes}, context: ApiContext) {
     const json = variablesBody(changes);
     readAcceptance(await connectApi(context)(operations.setVariables, {environmentId}, {json}));
@@ -62,7 +83,13 @@ const states = new Map<unknown, TargetState>([
   ['deleting', 'deleting'],
 ]);
 
+/** A service may list what is no longer there. */
+const isGone = (status: unknown) => status === 'deleted' || status === 'delete_failed';
+
+/** Visitors use the host name of the environment, or else that of its storefront. */
 function targetItem(row: v.InferOutput<typeof apiSchemas.ApiEnvironment>): TargetItem {
   const {environmentId: targetSlug, displayName: name, status, isProduction: production, creationDate, mrtOrigin} = row;
-  return {targetSlug, name, state: states.get(status), production, createdAt: creationDate, url: mrtOrigin};
+  const host = row.ssrExternalHostname || row.defaultEcdnHostname || undefined;
+  const url = row.url ?? (host === undefined ? mrtOrigin : `https://${host}`);
+  return {targetSlug, name, state: states.get(status), production, createdAt: creationDate, url};
 }

@@ -3,11 +3,15 @@ import {isRecord, tryJson} from '../../text/json.js';
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import {checkNewTarget, fetchPage, listedVariable, readAcceptance, readAnswer, variablesBody} from '../answers.js';
 import type {HostBackend} from '../host-backend.js';
+import {configurationMembers, settingsBody} from '../configuration-members.js';
 import type {LogEntry, TargetItem} from '../contract.js';
 import type {TargetState} from '../references.js';
 import {connectLegacy, logsAddress, type LegacyBackendOptions, type LegacyContext} from './connection.js';
 
 const {operations} = legacy;
+
+/** What a clone copies. The service leaves out proxies and the production flag. */
+const copied = {clone_environment_variables: true, clone_redirects: true, clone_b2c_target_info: true};
 
 /** What the backend can do with targets, besides deploying to them. */
 export const targetMembers = {
@@ -15,13 +19,13 @@ export const targetMembers = {
     return fetchPage(connectLegacy(context), operations.listTargets, {}, range, targetItem);
   },
 
-  async createTarget({targetSlug, name = targetSlug, copyFrom}, context: LegacyContext) {
+  async createTarget({targetSlug, name = targetSlug, copyFrom, settings}, context: LegacyContext) {
     checkNewTarget({targetSlug, name});
     const send = connectLegacy(context);
-    const copy = {from_target_slug: copyFrom, clone_environment_variables: true, clone_redirects: true};
+    const copy = {from_target_slug: copyFrom, ...copied};
     const response =
       copyFrom === undefined
-        ? await send(operations.createTarget, {}, {json: {slug: targetSlug, name}})
+        ? await send(operations.createTarget, {}, {json: {...settingsBody('legacy', settings), slug: targetSlug, name}})
         : await send(operations.cloneTarget, {targetSlug}, {json: copy});
     const {answer, raw} = readAnswer(response, operations.createTarget);
     return {...targetItem(answer), raw};
@@ -41,6 +45,15 @@ export const targetMembers = {
       );
     return {items, cursor: page.cursor};
   },
+
+  async listProjects(range, context: LegacyContext) {
+    return fetchPage(connectLegacy(context), operations.listProjects, {}, range, ({slug: projectSlug, name}) => ({
+      projectSlug,
+      name,
+    }));
+  },
+
+  ...configurationMembers('legacy', operations, connectLegacy, (targetSlug) => ({targetSlug})),
 
   async setVariables({targetSlug, ...changes}, context: LegacyContext) {
     const json = variablesBody(changes);

@@ -198,7 +198,8 @@ async function isUsable(path: string, search: ConfigSearch | undefined): Promise
 type Config = Readonly<Record<string, unknown>>;
 
 const configuredKeys = settingKeys.filter((key) => definitions[key].config !== undefined);
-const perTargetKeys = configuredKeys.filter((key) => definitions[key].perTarget === true);
+const perTargetKeys = configuredKeys.filter((key) => definitions[key].perTarget !== undefined);
+const topKeys = configuredKeys.filter((key) => definitions[key].perTarget !== 'only');
 /** `api.origin` is in the object `api`, others are at the top level. */
 const pathOf = (key: SettingKey): readonly string[] => definitions[key].config?.split('.') ?? [];
 
@@ -229,7 +230,7 @@ function schemaOf(keys: readonly SettingKey[], others: v.ObjectEntries = {}) {
 }
 
 /** The schema of a configuration file. `$schema` is for editors; `targets` has the settings of single targets. */
-const fileSchema = schemaOf(configuredKeys, {
+const fileSchema = schemaOf(topKeys, {
   $schema: v.optional(nonEmpty),
   targets: v.optional(keyed(schemaOf(perTargetKeys))),
 });
@@ -245,7 +246,7 @@ async function configFile(file: string, search: ConfigSearch): Promise<FileConte
     const targets = Object.entries(asRecord(output['targets']));
     const content = {
       path: file,
-      settings: settingsIn(output, configuredKeys, file),
+      settings: settingsIn(output, topKeys, file),
       targets: new Map(targets.map(([target, own]) => [target, settingsIn(own, perTargetKeys, file)])),
     };
     for (const settings of [content.settings, ...content.targets.values()]) refuseSecretHeaders(settings, file);
@@ -272,7 +273,7 @@ function unknownKey(path: readonly string[], file: string): Error {
   if (isSecretName(key)) return misplacedSecret(file, shown, placeOfSecret(key));
   const isTarget = path[0] === 'targets';
   const objects = path.slice(isTarget ? 2 : 0, -1);
-  const siblings = (isTarget ? perTargetKeys : configuredKeys).filter((candidate) =>
+  const siblings = (isTarget ? perTargetKeys : topKeys).filter((candidate) =>
     objects.every((name, index) => pathOf(candidate)[index] === name),
   );
   const names = siblings.map((candidate) => pathOf(candidate)[objects.length] ?? '');

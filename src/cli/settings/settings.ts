@@ -168,7 +168,7 @@ function valueOf(key: SettingKey, candidates: readonly Candidate[]): unknown {
 function fromFile(key: SettingKey, {path, settings, targets}: ConfigFile, sources: SettingsSources): unknown {
   const target = () => resolveSetting('targetSlug', sources)?.value ?? '';
   if (key === 'backendOptions') return settings[key] && optionsAt(settings[key], target(), path);
-  const isOwn = definitions[key].perTarget === true && targets.size > 0;
+  const isOwn = definitions[key].perTarget !== undefined && targets.size > 0;
   return (isOwn ? targets.get(target())?.[key] : undefined) ?? settings[key];
 }
 

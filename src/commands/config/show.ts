@@ -17,7 +17,19 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     '<%= config.bin %> <%= command.id %> --json',
   ];
   static override readonly flags = {
-    ...flagsOf('connection', 'bundle', 'push', 'wait', 'check', 'rollback', 'slot', 'preview', 'rateLimit', 'events'),
+    ...flagsOf(
+      'connection',
+      'bundle',
+      'push',
+      'wait',
+      'check',
+      'rollback',
+      'slot',
+      'preview',
+      'target',
+      'rateLimit',
+      'events',
+    ),
     ...columnsFlag,
   };
 

@@ -1,5 +1,7 @@
 import {STATUS_CODES} from 'node:http';
+import {targetSettings} from '../../settings/target-settings.js';
 import {api, type apiSchemas} from '../../wire/api.js';
+import {toWire} from '../../wire/service-fields.js';
 import type {Range} from '../../wire/parameters.js';
 import {HttpFailure, json} from '../answer.js';
 import {admitApi} from '../access.js';
@@ -11,6 +13,7 @@ import type {ListedTarget, TargetPhase} from '../store/target-records.js';
 import {receiveV2} from '../upload/receive-bundle.js';
 import {maskedValue} from './parameters.js';
 import {routesOf, type AnswerOf, type Handlers} from './serve.js';
+import {configurationHandlers} from './configuration-handlers.js';
 
 const descriptions: Readonly<Record<DeploymentProgress['status'], string>> = {
   queued: 'The deployment is queued.',
@@ -46,7 +49,7 @@ const handlers: Handlers<typeof api.operations> = {
   createEnvironment: (call, {displayName: name}) => createEnvironment(call, {name}),
   cloneEnvironment: (call, {displayName: name, sourceEnvironmentId: copyFrom}) =>
     createEnvironment(call, {name, copyFrom}),
-  getEnvironment: (call) => environmentRow(call.context.targets.find(siteOf(call)), call),
+  getEnvironment: environmentOf,
   deleteEnvironment: (call) => call.context.targets.remove(siteOf(call), call.user),
   listVariables(call) {
     const rows = call.context.targets.variables(siteOf(call)).map(({name, isPublished, updatedAt, updatedBy}) => {
@@ -59,6 +62,13 @@ const handlers: Handlers<typeof api.operations> = {
     return Object.fromEntries(rows);
   },
   setVariables: (call, changes) => call.context.targets.change(siteOf(call), changes, call.user),
+  ...configurationHandlers('api', environmentOf, (_, range, rows) => page(range, rows, (row) => row)),
+  async makePrimary(call) {
+    await call.context.targets.makePrimary(siteOf(call), call.user);
+    return environmentOf(call);
+  },
+  listStorefronts: ({context}, range) =>
+    page(range, context.store.projects(), (slug) => ({storefrontId: slug, storefrontName: slug})),
   invalidate: (call, {pattern}) => call.context.targets.invalidate(siteOf(call), pattern, call.user),
 };
 
@@ -127,16 +137,24 @@ const environmentWords = {
   deleting: 'deleting',
 } as const satisfies Readonly<Record<TargetPhase, string>>;
 
+function environmentOf(call: Call) {
+  return environmentRow(call.context.targets.find(siteOf(call)), call);
+}
+
 function environmentRow({status, ...site}: ListedTarget, call: Call): AnswerOf<typeof apiSchemas.ApiEnvironment> {
   const {store, targets} = call.context;
   const record = targets.record(site);
   const deployments = store.deployments(site);
   const createdAt = record?.createdAt ?? deployments.at(-1)?.createdAt;
   return {
+    ...toWire(targetSettings, 'api', targets.settings(site)),
     environmentId: site.targetSlug,
     displayName: record?.name ?? site.targetSlug,
     status: environmentWords[status],
+    isPrimary: record?.primary ?? false,
     mrtOrigin: siteUrl(call, site),
+    // It has no host name of its own here.
+    url: siteUrl(call, site),
     creationDate: createdAt,
     lastModified: deployments[0]?.createdAt ?? createdAt,
   };

@@ -1,3 +1,5 @@
+import {targetSettings} from '../../settings/target-settings.js';
+import {fromWire, toWire} from '../../wire/service-fields.js';
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import type {Range} from '../../wire/parameters.js';
 import {failureAnswer, HttpFailure} from '../answer.js';
@@ -6,11 +8,12 @@ import {bundleOf, projectOf, siteOf, type Call, type Protocol} from '../runtime-
 import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
-import type {ListedTarget, Targets, TargetPhase} from '../store/target-records.js';
+import type {ListedTarget, NewTarget, Targets, TargetPhase} from '../store/target-records.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {presignedUrl} from './archive.js';
 import {maskedValue} from './parameters.js';
 import {routesOf, type AnswerOf, type Handlers} from './serve.js';
+import {configurationHandlers} from './configuration-handlers.js';
 
 const handlers: Handlers<typeof legacy.operations> = {
   listProjects: (call, range) => page(call, range, call.context.store.projects(), (slug) => projectRow(slug, call)),
@@ -50,7 +53,10 @@ const handlers: Handlers<typeof legacy.operations> = {
     page(call, range, call.context.store.deployments(siteOf(call)), (deployment) =>
       deploymentRow(deployment, call.context.now()),
     ),
-  createTarget: (call, {slug, name}) => createTarget(call, {projectSlug: projectOf(call), targetSlug: slug}, {name}),
+  createTarget(call, {slug, name, ...given}) {
+    const settings = fromWire(targetSettings, 'legacy', given);
+    return createTarget(call, {projectSlug: projectOf(call), targetSlug: slug}, {name, settings});
+  },
   cloneTarget: (call, {from_target_slug: copyFrom}) =>
     createTarget(call, siteOf(call), {name: siteOf(call).targetSlug, copyFrom}),
   deleteTarget: (call) => call.context.targets.remove(siteOf(call), call.user),
@@ -61,6 +67,12 @@ const handlers: Handlers<typeof legacy.operations> = {
     await call.context.targets.invalidate(site, pattern, call.user);
     return {result: 'The cache is being invalidated.', slug: site.targetSlug};
   },
+  ...configurationHandlers(
+    'legacy',
+    (call) => targetRow(call.context.targets.find(siteOf(call)), call),
+    (call, range, rows) => page(call, range, rows, (row) => row),
+  ),
+  createApiKey: async ({context}) => ({api_key: await context.renewApiKey()}),
   async createLogToken(call) {
     call.context.targets.status(siteOf(call));
     return {token: await issueLogToken(siteOf(call), call.context)};
@@ -175,6 +187,7 @@ function targetRow({status, ...site}: ListedTarget, call: Call): AnswerOf<typeof
   const {targetSlug: slug} = site;
   const [newest] = store.deployments(site);
   return {
+    ...toWire(targetSettings, 'legacy', targets.settings(site)),
     slug,
     name: targets.record(site)?.name ?? slug,
     state: stateWords[status],
@@ -191,7 +204,7 @@ function targetRow({status, ...site}: ListedTarget, call: Call): AnswerOf<typeof
   };
 }
 
-async function createTarget(call: Call, site: SiteName, target: {readonly name: string; readonly copyFrom?: string}) {
+async function createTarget(call: Call, site: SiteName, target: Omit<NewTarget, 'user'>) {
   await call.context.targets.create(site, {...target, user: call.user});
   return targetRow(call.context.targets.find(site), call);
 }

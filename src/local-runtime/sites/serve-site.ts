@@ -7,7 +7,8 @@ import {admitVisitor} from '../access.js';
 import {answer, HttpFailure, type Headers} from '../answer.js';
 import type {Call, Protocol} from '../runtime-context.js';
 import {sendFile} from '../send-file.js';
-import type {DeploymentRecord} from '../store/store.js';
+import {decoded} from '../../text/percent-encoding.js';
+import type {DeploymentRecord, TargetRecord} from '../store/store.js';
 import {siteOfHost, sitePath, type SiteName} from './site-address.js';
 
 /**
@@ -17,7 +18,14 @@ import {siteOfHost, sitePath, type SiteName} from './site-address.js';
 export const siteProtocol: Protocol = {
   prefix: '/',
   routes: [{method: 'ALL', path: '*', name: 'site', handle: serveSite}],
-  admit: admitVisitor,
+  admit(call) {
+    const place = placeOf(call);
+    const record = place && call.context.targets.record(place.site);
+    return admitVisitor(
+      call,
+      record?.access.map(({value}) => value),
+    );
+  },
   failure: ({status, message, headers}) => text(status, message, headers),
 };
 
@@ -47,6 +55,8 @@ async function serveSite(request: Call): Promise<Response> {
   const place = placeOf(request);
   if (place === undefined && requested === '/') return text(200, `${where}, for development only.`);
   if (place === undefined) throw new HttpFailure(404, `Nothing is served at ${requested}. ${where}.`);
+  const moved = movedTo(place, request.search, context.targets.record(place.site));
+  if (moved !== undefined) return moved;
   const deployment = context.deployments.current(place.site);
   if (deployment === undefined) {
     const {projectSlug, targetSlug} = place.site;
@@ -90,6 +100,20 @@ function placeOf({request, path}: Call): Pick<SiteCall, 'site' | 'base' | 'parts
   if (targetSlug === undefined) return undefined;
   const site = {projectSlug, targetSlug};
   return {site, base: sitePath(site), parts: rest};
+}
+
+/** The answer of a redirect of the target, if one is for this path. */
+function movedTo({base, parts}: Pick<SiteCall, 'base' | 'parts'>, search: string, record: TargetRecord | undefined) {
+  const path = `/${parts.join('/')}`;
+  for (const {from, to, status, forwardQuery, forwardWildcard} of record?.redirects ?? []) {
+    const [start = '', end] = (decoded(from) ?? from).split('*', 2);
+    if (end === undefined ? path !== start : !(path.startsWith(start) && path.endsWith(end))) continue;
+    const rest = encodeURI(path.slice(start.length, path.length - (end?.length ?? 0)));
+    const place = end !== undefined && forwardWildcard ? to.replace('*', () => rest) : to;
+    const location = `${place.startsWith('/') ? base : ''}${place}${forwardQuery ? search : ''}`;
+    return answer(status, '', {location});
+  }
+  return undefined;
 }
 
 function isSafe(parts: readonly string[]): boolean {

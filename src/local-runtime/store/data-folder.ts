@@ -138,6 +138,14 @@ export async function openCredentials(
   return credentials;
 }
 
+/** Replaces the API key of a data folder, which admits nobody from then on. */
+export async function storeNewApiKey(dataFolder: string): Promise<string> {
+  const file = path.join(dataFolder, 'credentials.json');
+  const apiKey = randomBytes(20).toString('hex');
+  await writeJson(file, {...(await readDataFile(file, credentialsSchema)), apiKey}, dataFolder);
+  return apiKey;
+}
+
 async function makeCredentials(file: string, dataFolder: string): Promise<StoredCredentials> {
   const secret = (bytes: number): string => randomBytes(bytes).toString('hex');
   const credentials = {

@@ -56,6 +56,17 @@ const deploymentSchema = v.object({
 /** A deployment. Its state is computed from its times, so it continues across restarts. */
 export type DeploymentRecord = Readonly<v.InferOutput<typeof deploymentSchema>>;
 
+const redirectSchema = v.object({
+  from: v.string(),
+  to: v.string(),
+  status: v.picklist([301, 302]),
+  forwardQuery: v.boolean(),
+  forwardWildcard: v.boolean(),
+});
+
+/** A redirect of a target, with all that can be said of it. */
+export type RedirectRecord = Readonly<v.InferOutput<typeof redirectSchema>> & {readonly id: string};
+
 const change = {updatedAt: v.string(), updatedBy: v.string()};
 const targetSchema = v.object({
   number: serialNumber,
@@ -69,6 +80,11 @@ const targetSchema = v.object({
   deletedAt: v.optional(v.string()),
   variables: v.record(v.string(), v.object({value: v.string(), ...change})),
   invalidations: v.array(v.object({pattern: v.string(), createdAt: v.string(), createdBy: v.string()})),
+  /** As the configuration has them. */
+  settings: v.optional(objectSchema, {}),
+  redirects: v.optional(v.array(v.object({...redirectSchema.entries, id: v.string()})), []),
+  access: v.optional(v.array(v.object({id: v.string(), value: v.string()})), []),
+  primary: v.optional(v.boolean(), false),
 });
 
 /** What was done to a target besides deployments. */

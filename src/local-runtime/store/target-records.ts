@@ -1,4 +1,5 @@
 import {randomBytes} from 'node:crypto';
+import {targetSettings} from '../../settings/target-settings.js';
 import {HttpFailure} from '../answer.js';
 import type {FaultBook} from '../faults.js';
 import {sitePath, type SiteName} from '../sites/site-address.js';
@@ -95,12 +96,13 @@ export class Targets {
     return this.#oneAtATime(site, () => this.#create(site, target));
   }
 
-  async #create(site: SiteName, {name, copyFrom, user}: NewTarget): Promise<void> {
+  async #create(site: SiteName, {name, copyFrom, settings = {}, user}: NewTarget): Promise<void> {
     const {store, faults, deployments, now, seconds} = this.#options;
     const {projectSlug, targetSlug} = site;
     if (this.#stateOf(site) !== undefined) throw new HttpFailure(409, `The target "${targetSlug}" exists already.`);
     const source = copyFrom === undefined ? undefined : {projectSlug, targetSlug: copyFrom};
     if (source) this.status(source);
+    const original = source && this.record(source);
     const created = now();
     await store.writeTarget({
       ...site,
@@ -109,8 +111,12 @@ export class Targets {
       createdBy: user,
       readyAt: new Date(created.getTime() + seconds * 1000).toISOString(),
       outcome: faults.take('create-target', 'fail') ? 'failed' : 'ready',
-      variables: (source && this.record(source)?.variables) ?? {},
+      variables: original?.variables ?? {},
       invalidations: [],
+      settings: (original && withoutUncopied(original.settings)) ?? settings,
+      redirects: original?.redirects ?? [],
+      access: [],
+      primary: false,
     });
     const bundle = source && deployments.currentBundle(source);
     if (bundle) await deployments.deploy(site, {bundle, createdBy: user});
@@ -129,6 +135,11 @@ export class Targets {
     const {store, now, stopApp} = this.#options;
     return this.#oneAtATime(site, async () => {
       if (this.status(site) === 'deleting') return;
+      if (this.record(site)?.primary === true)
+        throw new HttpFailure(
+          409,
+          `"${site.targetSlug}" is the primary target of its project. Choose another one first.`,
+        );
       await store.writeTarget({...this.#ensured(site, user), variables: {}, deletedAt: now().toISOString()});
       await store.removeDeployments(site);
       await stopApp(site);
@@ -153,29 +164,61 @@ export class Targets {
    * @throws HttpFailure 404 if the target does not exist, 400 for an invalid name, 409 while it is being deployed to.
    */
   change(site: SiteName, changes: VariableChanges, user: string): Promise<void> {
-    return this.#oneAtATime(site, () => this.#change(site, changes, user));
-  }
-
-  async #change(site: SiteName, changes: VariableChanges, user: string): Promise<void> {
-    const {store, deployments, now} = this.#options;
-    this.status(site);
-    this.verifyReady(site);
     const wrong = Object.keys(changes).find((name) => !variableName.test(name));
-    if (wrong !== undefined) throw new HttpFailure(400, `"${wrong}" is not the name of a variable.`);
-    const record = this.#ensured(site, user);
-    const updated = {updatedAt: now().toISOString(), updatedBy: user};
-    const others = Object.entries(record.variables).filter(([name]) => !Object.hasOwn(changes, name));
+    const updated = {updatedAt: this.#options.now().toISOString(), updatedBy: user};
     const set = Object.entries(changes).flatMap(([name, {value}]) =>
       value === null ? [] : [[name, {value, ...updated}] as const],
     );
-    const write = () => store.writeTarget({...record, variables: Object.fromEntries([...others, ...set])});
-    const bundle = deployments.currentBundle(site);
-    // What is being deployed starts with them.
-    if (bundle === undefined || deployments.running(site)) return write();
-    await deployments.exclusively(site, async (start) => {
-      await write();
-      await start({bundle, createdBy: user, route: 'deploy'});
+    return this.configure(site, user, true, ({variables}) => {
+      if (wrong !== undefined) throw new HttpFailure(400, `"${wrong}" is not the name of a variable.`);
+      const others = Object.entries(variables).filter(([name]) => !Object.hasOwn(changes, name));
+      return {variables: Object.fromEntries([...others, ...set])};
     });
+  }
+
+  /**
+   * Changes what is known of a target.
+   * @param publishes whether what it runs is published again
+   * @throws HttpFailure 404 if it does not exist, 409 while it is made, deleted or, if it publishes, deployed to.
+   */
+  configure(
+    site: SiteName,
+    user: string,
+    publishes: boolean,
+    change: (record: Omit<TargetRecord, 'number'>) => Partial<TargetRecord>,
+  ): Promise<void> {
+    const {store, deployments} = this.#options;
+    return this.#oneAtATime(site, async () => {
+      this.status(site);
+      this.verifyReady(site);
+      const record = this.#ensured(site, user);
+      const changed = {...record, ...change(record)};
+      const write = () => store.writeTarget(changed);
+      const bundle = publishes ? deployments.currentBundle(site) : undefined;
+      // What is being deployed starts with it.
+      if (bundle === undefined || deployments.running(site)) return write();
+      await deployments.exclusively(site, async (start) => {
+        await write();
+        await start({bundle, createdBy: user, route: 'deploy'});
+      });
+    });
+  }
+
+  /** Makes a target the primary one of its project. */
+  async makePrimary(site: SiteName, user: string): Promise<void> {
+    await this.configure(site, user, false, () => ({primary: true}));
+    for (const other of this.list(site.projectSlug)) {
+      const isOther = other.targetSlug !== site.targetSlug && this.record(other)?.primary === true;
+      if (isOther) await this.configure(other, user, false, () => ({primary: false}));
+    }
+  }
+
+  /** The settings of a target, as the configuration has them: all of them. */
+  settings(site: SiteName): Readonly<Record<string, unknown>> {
+    const standard = Object.entries(targetSettings).map(([name, row]) => [name, row.default] as const);
+    const record = this.record(site);
+    const own = {...record?.settings, name: record?.name ?? site.targetSlug};
+    return {...Object.fromEntries(standard), region: 'us-east-1', ...own};
   }
 
   /** @throws HttpFailure 404 if the target does not exist. */
@@ -209,7 +252,8 @@ export class Targets {
     if (record) return record;
     const createdAt = store.deployments(site).at(-1)?.createdAt ?? now().toISOString();
     const initial = {name: site.targetSlug, createdAt, createdBy: user, readyAt: createdAt, outcome: 'ready'} as const;
-    return {...site, ...initial, variables: {}, invalidations: []};
+    const empty = {variables: {}, invalidations: [], settings: {}, redirects: [], access: [], primary: false};
+    return {...site, ...initial, ...empty};
   }
 
   #isBefore(time: string): boolean {
@@ -224,9 +268,20 @@ export interface ListedTarget extends SiteName {
 
 type VariableChanges = Readonly<Record<string, {readonly value: string | null}>>;
 
-interface NewTarget {
+export interface NewTarget {
   readonly name: string;
   /** The slug of another target of the project. */
   readonly copyFrom?: string | undefined;
+  readonly settings?: Readonly<Record<string, unknown>>;
   readonly user: string;
+}
+
+/** What a copy gets of settings: hosted services leave out the host name, the proxies and the production flag. */
+function withoutUncopied({
+  proxies: _,
+  production: __,
+  externalHost: ___,
+  ...settings
+}: Readonly<Record<string, unknown>>) {
+  return settings;
 }

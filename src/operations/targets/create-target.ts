@@ -4,6 +4,7 @@ import {allowChange, invoke, mayBeDone} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions, ProjectResult, TargetOptions, WaitOptions} from '../options.js';
 import {knownAmong, targetsIfListed} from './find-targets.js';
+import type {TargetConfiguration} from './compare-target.js';
 
 /** Options of `createTarget`. */
 export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitOptions {
@@ -13,6 +14,8 @@ export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitO
   readonly name?: string | undefined;
   /** A target whose variables and settings it starts with. What that runs is deployed to it. @default none */
   readonly copyFrom?: string | undefined;
+  /** What it is to be like, once it is ready: for those that are not waited for, `applyTarget` sees to it. @default {} */
+  readonly configuration?: TargetConfiguration | undefined;
   /** Resolves to the target that is there, if there is one. @default false: that is an error */
   readonly ifMissing?: boolean | undefined;
   /** Waits until it is ready. The interval is 10 s by default. @default true */
@@ -23,6 +26,8 @@ export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitO
 export interface CreatedTarget extends TargetItem, ProjectResult {
   /** Whether this call has made it. */
   readonly created: boolean;
+  /** Value of the access header that was made for it: nobody can read it again. */
+  readonly access?: string | undefined;
   readonly warnings: readonly string[];
   /** The backend's own answer, untouched. */
   readonly raw?: unknown;
@@ -37,9 +42,12 @@ type RequestedTarget = TargetItem & Pick<CreatedTarget, 'created' | 'raw'>;
  */
 export async function createTargetIn(
   open: OpenBackend,
-  {ifMissing = false, dryRun = false, targetSlug, name, copyFrom}: CreateTargetOptions,
+  {ifMissing = false, dryRun = false, configuration = {}, ...options}: CreateTargetOptions,
 ): Promise<RequestedTarget> {
-  const request: CreateTargetRequest = {targetSlug, name, copyFrom};
+  const {targetSlug, copyFrom} = options;
+  const {settings} = configuration;
+  const name = options.name ?? settings?.name;
+  const request: CreateTargetRequest = {targetSlug, name, copyFrom, settings};
   const targets = await targetsIfListed(open);
   const known = targets?.find((item) => isRequested(open, item, request));
   if (known !== undefined) {

@@ -9,6 +9,7 @@ import type {GuardOptions, ProjectOptions, ReleaseOptions} from '../options.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../push/options.js';
 import {sideBySide} from '../side-by-side.js';
 import {readTargets} from './find-targets.js';
+import type {TargetConfiguration} from './compare-target.js';
 import type {DeletedTarget, DeleteTargetOptions, DoomedTarget} from './delete-target.js';
 
 /** Options of `deployPreview`: those of a push, which waits and skips the upload of an unchanged bundle. */
@@ -20,6 +21,8 @@ export interface DeployPreviewOptions extends Omit<
   readonly branch: string;
   /** A target whose variables and settings a new preview starts with. @default none */
   readonly copyFrom?: string | undefined;
+  /** What a new preview is to be like. With an access header, checks of the call send it. @default {} */
+  readonly configuration?: TargetConfiguration | undefined;
   /** The options that depend on the target, by its slug, which is known once it is found. @default none */
   readonly optionsOf?: ((targetSlug: string) => Promise<Partial<ReleaseOptions>>) | undefined;
 }
@@ -30,6 +33,8 @@ export interface DeployedPreview extends PushResult {
   readonly targetSlug: string;
   /** Whether this call has made the target. */
   readonly created: boolean;
+  /** Value of the access header that was made for it: nobody can read it again. */
+  readonly access?: string | undefined;
 }
 
 /** Options of `deletePreview`. */

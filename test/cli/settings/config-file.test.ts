@@ -206,9 +206,18 @@ describe('reading', () => {
     [{api: {orgin: 'x'}}, 'has an unknown key: api.orgin', 'Did you mean origin?'],
     [{targets: {live: {gaurd: {}}}}, 'unknown key: targets.live.gaurd', 'Did you mean guard?'],
     [{targets: {live: {guard: {branches: []}}}}, 'unknown key: targets.live.guard.branches', 'Did you mean branch?'],
-    [{targets: {live: {origin: 'x'}}}, 'has an unknown key: targets.live.origin', /^Known keys: check, guard, /],
+    [
+      {targets: {live: {origin: 'x'}}},
+      'has an unknown key: targets.live.origin',
+      /^Known keys: check, settings, redirects, /,
+    ],
     [{targets: {live: {guard: {cleanTree: 'yes'}}}}, 'targets.live.guard.cleanTree must be true or false', /^Correct/],
     [{targets: {live: true}}, 'targets.live must be an object', /^Correct/],
+    [{settings: {}}, 'has an unknown key: settings', /^Known keys: /],
+    [{targets: {live: {settings: {regoin: 'x'}}}}, 'unknown key: regoin (did you mean region?)', /^Correct/],
+    [{targets: {live: {settings: {logLevel: 'loud'}}}}, 'settings.logLevel must be one of trace, debug', /^Correct/],
+    [{targets: {live: {redirects: [{from: 'a', to: '/b'}]}}}, 'redirects.0.from must be a path', /^Correct/],
+    [{preview: {settings: {name: 'x'}}}, 'preview.settings has an unknown key: name', /^Correct/],
     [{targets: ['live']}, 'targets must be an object', /^Correct/],
     [{pollInterval: '5'}, 'pollInterval must be a number of seconds above 0', /^Correct/],
     [{rateLimit: {statusCodes: [42]}}, 'rateLimit.statusCodes.0 must be an HTTP status from 100 to 599', /^Correct/],
@@ -223,7 +232,9 @@ describe('reading', () => {
   });
 
   test('every wrong value is named in plain words', async () => {
-    const keys = Object.values(definitions).flatMap(({config}) => config?.split('.')[0] ?? []);
+    const keys = Object.values(definitions).flatMap(({config, perTarget}) =>
+      perTarget === 'only' ? [] : (config?.split('.')[0] ?? []),
+    );
     const wrong = Object.fromEntries(['$schema', ...keys].map((key) => [key, null]));
     await write({'mycli.config.json': JSON.stringify(wrong)});
     const error: unknown = await load('.').catch((reason: unknown) => reason);

@@ -42,8 +42,12 @@ const samples = [
 /** The backends are known without a plugin. */
 const backends = ['legacy', 'api', 'auto'] as const;
 
+/** Only a configuration file says them, as objects. */
+const objects: ReadonlySet<SettingKey> = new Set(['targetSettings', 'previewSettings']);
+
 /** What a setting is when a text is given for it. */
 function valueOf(key: SettingKey, text: string): unknown {
+  if (objects.has(key)) return {region: text};
   const {schema, syntax} = definitions[key];
   const {convert, schema: textSchema} = readings[syntax];
   const value = judged(textSchema ?? schema, convert([text], {directory: '/', isVariable: false}));
@@ -94,15 +98,19 @@ describe('the table of settings', () => {
     const args: string[] = [];
     const env: Record<string, string> = {HOME: folder};
     const config: Record<string, unknown> = {};
+    const ofTarget: Record<string, unknown> = {};
     for (const key of settingKeys) {
-      const {syntax, config: path} = definitions[key];
+      const {syntax, config: path, perTarget} = definitions[key];
       const flag = usualFlag(key);
       const [given, inEnvironment, configured] = textsOf(key);
       if (flag !== undefined) args.push(`--${flag.name}`, ...(syntax === 'switch' ? [] : [given]));
       const variable = variableOf(key);
       if (variable !== undefined) env[variable] = inEnvironment;
-      if (path !== undefined) put(config, path, valueOf(key, configured));
+      if (path === undefined) continue;
+      if (perTarget === 'only') put(ofTarget, path, valueOf(key, configured));
+      else put(config, path, valueOf(key, configured));
     }
+    config['targets'] = {[textsOf('targetSlug')[0]]: ofTarget};
     await writeFile(configFile, JSON.stringify(config));
     const ended = await runWarm(['config:show', '--json', ...args], {cwd: folder, env});
     expect(ended).toMatchObject({code: 0});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import {anyCode, expectAnswer, expectError} from '../expectations.js';
+import type {Case, MemberCases, Subject} from '../subject.js';
+
+/** The target of the subject, once something runs on it. */
+async function ready(subject: Subject): Promise<{readonly targetSlug: string}> {
+  await subject.deployed();
+  return {targetSlug: subject.targetSlug};
+}
+
+function emptyAtFirst(name: 'redirects' | 'access', member: 'listRedirects' | 'listAccess'): Case {
+  return {
+    name: `${name}: a new target has none`,
+    needs: ['deploy'],
+    proves: 'The list is empty, and that of a target that does not exist is an error.',
+    async run(subject) {
+      expectAnswer('the list of a new target', await subject.list(member, await ready(subject)), []);
+      const work = subject.list(member, {targetSlug: 'conformance-none'});
+      await expectError('the list of an unknown target', work, anyCode);
+    },
+  };
+}
+
+const redirect = {from: '/old%20page/*', to: '/new/*', status: 302, forwardQuery: true} as const;
+
+export const configurationCases = {
+  listProjects: [
+    {
+      name: 'projects: the one that was pushed to is listed, once',
+      needs: ['deploy'],
+      proves: 'Lists have each project that the credentials reach, by its slug.',
+      async run(subject) {
+        await subject.deployed();
+        const {projectSlug} = subject.parts;
+        const slugs = (await subject.list('listProjects', {})).map((item) => item.projectSlug);
+        const own = slugs.filter((slug) => slug === projectSlug);
+        expectAnswer('the project in the list', own, [projectSlug]);
+      },
+    },
+  ],
+  readTarget: [
+    {
+      name: 'target-settings: those of an unknown target are an error',
+      proves: 'What is not there has no settings.',
+      async run(subject) {
+        const work = subject.call('readTarget', {targetSlug: 'conformance-none'});
+        await expectError('the settings of an unknown target', work, anyCode);
+      },
+    },
+  ],
+  updateTarget: [
+    {
+      name: 'update-target: what is not named stays',
+      needs: ['readTarget', 'deploy'],
+      proves: 'Settings are read as they were set, with those that were set before.',
+      async run(subject) {
+        const target = await ready(subject);
+        await subject.call('updateTarget', {...target, settings: {sourceMaps: true}});
+        const read = async () => {
+          const {sourceMaps, logLevel} = (await subject.call('readTarget', target)).settings;
+          return `${String(sourceMaps)}, ${String(logLevel)}`;
+        };
+        await subject.becomes('whether there are source maps', [true], async () => (await read()).startsWith('true'));
+        await subject.nextInstant();
+        await subject.call('updateTarget', {...target, settings: {logLevel: 'debug'}});
+        await subject.becomes('source maps and log level', ['true, debug'], read);
+      },
+    },
+  ],
+  listRedirects: [emptyAtFirst('redirects', 'listRedirects')],
+  changeRedirect: [
+    {
+      name: 'change-redirects: a redirect is added, replaced and removed',
+      needs: ['listRedirects', 'deploy'],
+      proves: 'Each change is of the one redirect, whatever is in its path, and lists show it.',
+      async run(subject) {
+        const target = await ready(subject);
+        const items = () => subject.list('listRedirects', target);
+        const lines = async () => (await items()).map(({from, to}) => `${from} ${to}`).toSorted();
+        const id = async () => (await items()).find(({from}) => from === redirect.from)?.redirectId;
+        const change = async (name: 'add' | 'replace' | 'remove', changed: {from: string; to: string}) =>
+          subject.call('changeRedirect', {
+            ...target,
+            change: name,
+            redirect: {...redirect, ...changed, redirectId: await id()},
+          });
+        const [first, other] = [
+          {from: redirect.from, to: '/newer'},
+          {from: '/other', to: '/new/*'},
+        ];
+        await change('add', redirect);
+        await change('add', other);
+        await change('replace', first);
+        expectAnswer('the redirects', await lines(), ['/old%20page/* /newer', '/other /new/*']);
+        await change('remove', first);
+        expectAnswer('the redirects after a removal', await lines(), ['/other /new/*']);
+      },
+    },
+  ],
+  listAccess: [emptyAtFirst('access', 'listAccess')],
+  changeAccess: [
+    {
+      name: 'change-access: a header is added and removed, and its value is not listed',
+      needs: ['listAccess', 'deploy'],
+      proves: 'Lists have its ID. No list, log or error has its value.',
+      async run(subject) {
+        const target = await ready(subject);
+        const value = 'canary-value-of-access';
+        await subject.call('changeAccess', {...target, add: value});
+        const items = await subject.list('listAccess', target);
+        expectAnswer('how many headers there are', items.length, 1);
+        const isShown = [JSON.stringify(items), ...subject.parts.texts].some((text) => text.includes(value));
+        assert.ok(!isShown, 'Expected no list, log or error to have the value. One has.');
+        for (const {accessId} of items) await subject.call('changeAccess', {...target, remove: accessId});
+        expectAnswer('the headers after the removal', await subject.list('listAccess', target), []);
+      },
+    },
+  ],
+} as const satisfies MemberCases;

@@ -1,0 +1,222 @@
+import {randomBytes} from 'node:crypto';
+import {setTimeout as pause} from 'node:timers/promises';
+import {shownUrl} from '../../backends/answers.js';
+import type {BackendCapability, Redirect, RedirectItem, TargetSettings} from '../../backends/contract.js';
+import type {RuntimeBackend} from '../../backends/names.js';
+import {amendError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {invoke, mayBeDone} from '../call-backend.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {DryRunOptions, GuardOptions, WaitOptions} from '../options.js';
+import {sideBySide} from '../side-by-side.js';
+import {targetsIfListed} from './find-targets.js';
+import {
+  accessOf,
+  compareTarget,
+  readingCapabilities,
+  readState,
+  type DiffTargetOptions,
+  type TargetConfiguration,
+  type TargetDiff,
+  type TargetDifference,
+  type TargetState,
+} from './compare-target.js';
+
+/** Options of `applyTarget`. */
+export interface ApplyTargetOptions extends DiffTargetOptions, DryRunOptions, WaitOptions, GuardOptions {
+  /** Makes a new access header, and removes those before once it works. @default false */
+  readonly rotate?: boolean | undefined;
+  /** Waits until the target is published with its settings. The interval is 10 s by default. @default false */
+  readonly wait?: boolean | undefined;
+  /** Called before anything is changed. If it rejects, nothing is changed. */
+  readonly confirm?: ((backend: RuntimeBackend, diff: TargetDiff) => Promise<void>) | undefined;
+}
+
+/** What `applyTarget` resolves to. */
+export interface AppliedTarget extends TargetDiff {
+  /** How many of the differences are gone. 0 for a dry run. */
+  readonly applied: number;
+  /** Value of the access header that was made: nobody can read it again. */
+  readonly access?: string | undefined;
+  readonly dryRun: boolean;
+}
+
+/** What the backend must be capable of, to apply a configuration. */
+export function applyingCapabilities(wanted: TargetConfiguration, rotate = false): readonly BackendCapability[] {
+  const writes: Partial<Record<BackendCapability, BackendCapability>> = {
+    'target-settings': 'update-target',
+    redirects: 'change-redirects',
+    access: 'change-access',
+  };
+  const reads = [...readingCapabilities(wanted), ...(rotate ? (['access'] as const) : [])];
+  return reads.flatMap((capability) => [capability, writes[capability] ?? []].flat());
+}
+
+/** A value for an access header. */
+export const newAccessValue = () => randomBytes(24).toString('base64url');
+
+/** How a target is changed. `value` is that of the access header, if one is made. */
+export interface Applying {
+  readonly open: OpenBackend;
+  readonly targetSlug: string;
+  readonly wanted: TargetConfiguration;
+  readonly value: string;
+}
+
+/** A request that a configuration asks for. */
+interface Change {
+  readonly what: string;
+  readonly send: () => Promise<void>;
+  /** Whether a target has it. `left`: the differences that there are. */
+  readonly isDone: (state: TargetState, left: ReadonlySet<string>) => boolean;
+}
+
+const keyOf = ({kind, name}: Pick<TargetDifference, 'kind' | 'name'>) => `${kind} ${name}`;
+
+/**
+ * Changes what differs, in an order that breaks nothing: redirects are added before others are removed, and what
+ * publishes the target again comes last, in one request. Nothing is sent twice: if an answer is lost, it looks whether
+ * the change is there.
+ */
+export async function applyConfiguration(applying: Applying, state: TargetState): Promise<void> {
+  for (const changes of stagesOf(applying, state)) await carryOut(changes, applying);
+}
+
+/** The requests that end the differences, in their order. Those of a stage may be sent side by side. */
+function stagesOf({open, targetSlug, wanted, value}: Applying, state: TargetState): readonly (readonly Change[])[] {
+  const differences = compareTarget(state, wanted);
+  const ofKind = (kind: TargetDifference['kind']) => differences.filter((one) => one.kind === kind);
+  const [redirects, settings] = [ofKind('redirect'), ofKind('setting')];
+  const ids = new Map(state.redirects.map(({from, redirectId}) => [from, redirectId]));
+  const redirectChange = (difference: TargetDifference): Change => {
+    const {name, before, after} = difference;
+    const change = after === undefined ? 'remove' : before === undefined ? 'add' : 'replace';
+    const redirect: RedirectItem = {...((after ?? before) as Redirect), redirectId: ids.get(name)};
+    return {
+      what: `the redirect of ${name}`,
+      send: () => invoke(open, 'changeRedirect', {targetSlug, change, redirect}),
+      isDone: (_, left) => !left.has(keyOf(difference)),
+    };
+  };
+  const opens = ofKind('access').some(({after}) => after === false);
+  const values: TargetSettings = Object.fromEntries(settings.map(({name, after}) => [name, after]));
+  return [
+    redirects.filter(({after}) => after !== undefined).map(redirectChange),
+    redirects.filter(({after}) => after === undefined).map(redirectChange),
+    ofKind('access').length > 0 && !opens ? [accessAddition({open, targetSlug, value}, state)] : [],
+    opens ? state.access.map(({accessId}) => accessRemoval({open, targetSlug}, accessId)) : [],
+    ofKind('primary').map((difference) => ({
+      what: 'the primary target',
+      send: () => invoke(open, 'updateTarget', {targetSlug, settings: {}, primary: true}),
+      isDone: (_: TargetState, left: ReadonlySet<string>) => !left.has(keyOf(difference)),
+    })),
+    settings.length === 0
+      ? []
+      : [
+          {
+            what: `the settings ${settings.map(({name}) => name).join(', ')}`,
+            send: () => invoke(open, 'updateTarget', {targetSlug, settings: values}),
+            isDone: (_: TargetState, left: ReadonlySet<string>) => settings.every((one) => !left.has(keyOf(one))),
+          },
+        ],
+  ];
+}
+
+function accessAddition(
+  {open, targetSlug, value}: Pick<Applying, 'open' | 'targetSlug' | 'value'>,
+  {access}: Pick<TargetState, 'access'>,
+): Change {
+  return {
+    what: 'the access header',
+    send: () => invoke(open, 'changeAccess', {targetSlug, add: value}),
+    isDone: ({access: now}) => now.length > access.length,
+  };
+}
+
+function accessRemoval({open, targetSlug}: Pick<Applying, 'open' | 'targetSlug'>, accessId: string): Change {
+  return {
+    what: 'an access header',
+    send: () => invoke(open, 'changeAccess', {targetSlug, remove: accessId}),
+    isDone: ({access}) => access.every((one) => one.accessId !== accessId),
+  };
+}
+
+/** Sends requests, a few at a time. After a lost answer, it looks, and goes on with what is left. */
+async function carryOut(changes: readonly Change[], applying: Applying): Promise<void> {
+  const {open, targetSlug, wanted} = applying;
+  let left = changes;
+  while (left.length > 0) {
+    const lost = new Map<Change, RuntimeCliError>();
+    const send = async (change: Change) => {
+      try {
+        await change.send();
+      } catch (error) {
+        if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+        if (mayBeDone(error)) lost.set(change, error);
+        throw withAdvice(error, `${change.what} was not changed`, applying);
+      }
+    };
+    const failure = await sideBySide(left, send).then(
+      () => undefined,
+      (error: unknown) => ({error}),
+    );
+    if (failure === undefined) return;
+    if (lost.size === 0 || open.signal.aborted) throw failure.error;
+    const state = await readState(open, targetSlug, wanted).catch(() => undefined);
+    open.signal.throwIfAborted();
+    const differences = new Set(state && compareTarget(state, wanted).map(keyOf));
+    const isDone = (change: Change) => state !== undefined && change.isDone(state, differences);
+    for (const [change, error] of lost) {
+      if (!isDone(change)) throw withAdvice(error, `${change.what} may have been changed`, applying);
+      open.host.outlet.warn(`The answer of the service was lost, but ${change.what} was changed.`);
+    }
+    if (![...lost.keys()].every(isDone) || !isRuntimeCliError(failure.error) || !mayBeDone(failure.error))
+      throw failure.error;
+    left = left.filter((change) => !isDone(change));
+  }
+}
+
+function withAdvice(error: RuntimeCliError, what: string, {open, targetSlug}: Applying): Error {
+  const [first = '', ...rest] = what;
+  return amendError(error, {
+    message: `${first.toUpperCase()}${rest.join('')}: ${error.message}`,
+    advice: [['To see what is left to change, run: ', {run: ['target:diff', targetSlug, ...open.flags()]}]],
+    details: {targetSlug},
+  });
+}
+
+/** How long a new access header may take to work, in attempts and seconds between. */
+const [attempts, secondsBetween] = [10, 3] as const;
+
+/** Makes a new access header, and removes those before once it works, so that nobody is shut out meanwhile. */
+export async function rotateAccess(given: Applying): Promise<void> {
+  const applying = {...given, wanted: {access: true}};
+  const {open, targetSlug, value} = applying;
+  const state = {access: await accessOf(open, targetSlug)};
+  await carryOut([accessAddition(applying, state)], applying);
+  const advice = 'Those before still work, too. To remove them, rotate once more.';
+  if (!(await works(open, targetSlug, value))) {
+    open.host.outlet.warn(`${targetSlug} does not accept the new access header yet. ${advice}`);
+    return;
+  }
+  const removals = state.access.map(({accessId}) => accessRemoval(applying, accessId));
+  await carryOut(removals, applying);
+}
+
+/** Whether a target lets a visitor in who sends this header. One without a URL can't be asked. */
+async function works(open: OpenBackend, targetSlug: string, value: string): Promise<boolean> {
+  const targets = await targetsIfListed(open);
+  const url = shownUrl(targets?.find((one) => one.targetSlug === targetSlug)?.url);
+  if (url === undefined) return true;
+  const {probe} = await import('../../http/probe.js');
+  const {env, userAgent, logger} = open.host;
+  const accepts = (status: number) => status !== 401 && status !== 403;
+  const request = {url: new URL(url), accepts, headers: {[accessHeader]: value}, timeoutMs: 10_000};
+  for (let attempt = 1; ; attempt += 1) {
+    const {problem} = await probe(request, {env, userAgent, logger, signal: open.signal, secrets: [value]});
+    if (problem === undefined || attempt === attempts) return problem === undefined;
+    await pause(secondsBetween * 1000, undefined, {signal: open.signal});
+  }
+}
+
+/** What visitors send. */
+export const accessHeader = 'x-sfdc-access-control';

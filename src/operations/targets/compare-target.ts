@@ -1,0 +1,205 @@
+import type {AccessItem, BackendCapability, Redirect, RedirectItem, TargetSettings} from '../../backends/contract.js';
+import {backendTitle} from '../../backends/names.js';
+import {isRuntimeCliError} from '../../errors/index.js';
+import {rejectProblems} from '../../settings/definitions.js';
+import {redirectFields, targetSettings} from '../../settings/target-settings.js';
+import {invoke} from '../call-backend.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {TargetOptions, TargetResult} from '../options.js';
+import {allItems} from '../pages.js';
+import {explainMissingTarget} from './find-targets.js';
+import {variablesOf} from './variables.js';
+
+/** What a target is to be like. What is not given is neither compared nor changed. */
+export interface TargetConfiguration {
+  readonly settings?: TargetSettings | undefined;
+  readonly redirects?: readonly Redirect[] | undefined;
+  /** Removes the redirects that are not among `redirects`. @default false */
+  readonly prune?: boolean | undefined;
+  /** Whether visitors need an access header. */
+  readonly access?: boolean | undefined;
+  /** Whether it is the primary target of its project. False says nothing: another target has to become it. */
+  readonly primary?: boolean | undefined;
+  /** Names of the environment variables that it must have. */
+  readonly variables?: readonly string[] | undefined;
+}
+
+/** Options of `diffTarget`. */
+export interface DiffTargetOptions extends TargetOptions {
+  readonly configuration: TargetConfiguration;
+}
+
+/** Something in which a target is not as it is to be. */
+export interface TargetDifference {
+  readonly kind: 'setting' | 'redirect' | 'access' | 'primary' | 'variable';
+  /** The name of the setting or the variable, or the path that is redirected; otherwise as `kind`. */
+  readonly name: string;
+  /** What the target has. Undefined if it lacks it. */
+  readonly before?: unknown;
+  /** What it is to have. Undefined if it is to be removed. Values of variables are not known. */
+  readonly after?: unknown;
+}
+
+/** What `diffTarget` resolves to. */
+export interface TargetDiff extends TargetResult {
+  readonly identical: boolean;
+  readonly differences: readonly TargetDifference[];
+  readonly warnings: readonly string[];
+}
+
+/** What a target is like, as far as it was asked for. */
+export interface TargetState {
+  readonly settings: TargetSettings;
+  readonly unsupported: readonly string[];
+  readonly primary: boolean | undefined;
+  readonly redirects: readonly RedirectItem[];
+  readonly access: readonly AccessItem[];
+  readonly variables: readonly string[];
+}
+
+/** What the backend must be capable of, to read what a configuration names. */
+export function readingCapabilities(wanted: TargetConfiguration): readonly BackendCapability[] {
+  return [
+    ...(wanted.settings !== undefined || wanted.primary === true ? (['target-settings'] as const) : []),
+    ...(wanted.redirects === undefined ? [] : (['redirects'] as const)),
+    ...(wanted.access === undefined ? [] : (['access'] as const)),
+    ...(wanted.variables === undefined ? [] : (['variables'] as const)),
+  ];
+}
+
+/** Reads what a configuration names of a target. */
+export async function readState(
+  open: OpenBackend,
+  targetSlug: string,
+  wanted: TargetConfiguration,
+): Promise<TargetState> {
+  const needed = readingCapabilities(wanted);
+  const read = async <Result>(capability: BackendCapability, work: () => Promise<Result>, otherwise: Result) => {
+    if (!needed.includes(capability)) return otherwise;
+    return work().catch(async (error: unknown) => {
+      throw await explainMissingTarget(error, open, targetSlug, capability);
+    });
+  };
+  const details = await read('target-settings', () => invoke(open, 'readTarget', {targetSlug}), undefined);
+  return {
+    settings: details?.settings ?? {},
+    unsupported: details?.unsupported ?? [],
+    primary: details?.primary,
+    redirects: await read('redirects', () => redirectsOf(open, targetSlug), []),
+    access: await read('access', () => accessOf(open, targetSlug), []),
+    variables: needed.includes('variables') ? (await variablesOf(open, targetSlug)).map(({name}) => name) : [],
+  };
+}
+
+export function redirectsOf(open: OpenBackend, targetSlug: string): Promise<readonly RedirectItem[]> {
+  return allItems((range) => invoke(open, 'listRedirects', {...range, targetSlug}));
+}
+
+export function accessOf(open: OpenBackend, targetSlug: string): Promise<readonly AccessItem[]> {
+  return allItems((range) => invoke(open, 'listAccess', {...range, targetSlug}));
+}
+
+/** A value whose order does not matter, so that equal ones are the same text. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).toSorted().join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${name}:${canonical(member)}`).join()}}`;
+}
+
+/** A redirect with all its fields, without its ID. */
+export function completeRedirect({redirectId: _, ...redirect}: RedirectItem): Redirect {
+  const entries = Object.entries(redirectFields).map(
+    ([name, field]) => [name, Reflect.get(redirect, name) ?? field.default] as const,
+  );
+  return {...redirect, ...Object.fromEntries(entries)};
+}
+
+/** In what a target differs from a configuration. */
+export function compareTarget(state: TargetState, wanted: TargetConfiguration): readonly TargetDifference[] {
+  const differs = (before: unknown, after: unknown) => canonical(before) !== canonical(after);
+  const settings = Object.entries(wanted.settings ?? {}).flatMap(([name, after]): TargetDifference[] => {
+    const before: unknown = Reflect.get(state.settings, name) ?? targetSettings[name]?.default;
+    const isCompared = after !== undefined && !state.unsupported.includes(name);
+    return isCompared && differs(before, after) ? [{kind: 'setting', name, before, after}] : [];
+  });
+  const isPrimary = wanted.primary !== true || state.primary === true || state.unsupported.includes('primary');
+  const isShut = state.access.length > 0;
+  const lacking = (wanted.variables ?? []).filter((name) => !state.variables.includes(name));
+  return [
+    ...settings,
+    ...compareRedirects(state.redirects, wanted),
+    ...(wanted.access === undefined || wanted.access === isShut
+      ? []
+      : [{kind: 'access', name: 'access', before: isShut, after: wanted.access} as const]),
+    ...(isPrimary ? [] : [{kind: 'primary', name: 'primary', before: false, after: true} as const]),
+    ...lacking.map((name) => ({kind: 'variable', name, after: 'set'}) as const),
+  ];
+}
+
+function compareRedirects(
+  known: readonly RedirectItem[],
+  {redirects, prune = false}: TargetConfiguration,
+): readonly TargetDifference[] {
+  if (redirects === undefined) return [];
+  const before = new Map(known.map((item) => [item.from, completeRedirect(item)]));
+  const after = new Map(redirects.map((item) => [item.from, completeRedirect(item)]));
+  const changed = [...after.values()].flatMap((redirect): TargetDifference[] => {
+    const one = {kind: 'redirect', name: redirect.from, before: before.get(redirect.from), after: redirect} as const;
+    return canonical(one.before) === canonical(redirect) ? [] : [one];
+  });
+  const extra = prune ? [...before.values()].filter(({from}) => !after.has(from)) : [];
+  return [...changed, ...extra.map((one) => ({kind: 'redirect', name: one.from, before: one}) as const)];
+}
+
+/** What a service does not have of a configuration. */
+export function unsupportedWarnings(
+  {project}: Pick<OpenBackend, 'project'>,
+  {unsupported}: Pick<TargetState, 'unsupported'>,
+  {settings = {}, primary}: TargetConfiguration,
+): readonly string[] {
+  const named = [...Object.keys(settings), ...(primary === true ? ['primary'] : [])];
+  const lacking = named.filter((name) => unsupported.includes(name));
+  if (lacking.length === 0) return [];
+  return [`The ${backendTitle(project.backend)} backend does not have ${lacking.join(', ')}, so that is left out.`];
+}
+
+/**
+ * The settings of a target that its copy does not have, although it should. Warns of what belongs to one target, and of
+ * what cannot be read.
+ */
+export async function leftOut(open: OpenBackend, from: string, to: string): Promise<TargetSettings> {
+  if (open.backend.readTarget === undefined) return {};
+  const {outlet} = open.host;
+  try {
+    const [source, copy] = [
+      await invoke(open, 'readTarget', {targetSlug: from}),
+      await readState(open, to, {settings: {}}),
+    ];
+    const {name: _, ...settings} = source.settings;
+    const names = compareTarget(copy, {settings}).map(({name}) => name);
+    const kept = names.filter((name) => targetSettings[name]?.ofOne === true);
+    if (kept.length > 0) outlet.warn(`Not copied from ${from}, because they belong to one target: ${kept.join(', ')}.`);
+    return Object.fromEntries(
+      Object.entries(settings).filter(([name]) => names.includes(name) && !kept.includes(name)),
+    );
+  } catch (error) {
+    if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+    outlet.warn(
+      `The service may have left out settings of ${from}, such as proxies: they cannot be read. ${error.message}`,
+    );
+    return {};
+  }
+}
+
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` for what contradicts itself. */
+export function verifyConfiguration({redirects = [], access}: TargetConfiguration, {rotate = false} = {}): void {
+  const seen = new Set<string>();
+  const twice = redirects.find(({from}) => seen.size === seen.add(from).size);
+  rejectProblems([
+    ...(twice === undefined
+      ? []
+      : [{option: 'redirects', message: `must have one redirect of ${twice.from}, not several`}]),
+    ...(rotate && access === false ? [{option: 'rotate', message: 'needs access, which is false'}] : []),
+  ]);
+}

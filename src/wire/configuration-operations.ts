@@ -1,0 +1,122 @@
+import * as v from 'valibot';
+import {redirectFields, targetSettings} from '../settings/target-settings.js';
+import {answeredFields, requestedFields, type Service} from './service-fields.js';
+import {del, get, patch, post} from './operation.js';
+import {range} from './parameters.js';
+import {isSegment, object, optional, say, text} from './schema.js';
+
+// What both halves have in common: the settings, the redirects and the access headers of a target.
+
+const header = object('A header that opens a target to visitors. A target with none is open to all.', {
+  id: v.pipe(
+    v.custom<string | number>((value) => isSegment(String(value))),
+    say('Its ID, a part of its URL.', {type: ['string', 'integer']}),
+    v.transform(String),
+  ),
+  value: optional(text('What visitors send in `x-sfdc-access-control`, masked.')),
+});
+
+const newHeader = object('A header to make.', {
+  value: v.pipe(v.string(), v.minLength(9), v.maxLength(127), say('What visitors will send: a secret.')),
+});
+
+/**
+ * The schemas of a half, whose settings and redirects have its words.
+ * @param redirectId how a redirect is known, if its path is not enough
+ */
+export function configurationSchemas<const Id extends v.ObjectEntries>(service: Service, redirectId: Id) {
+  const [fromKey = ''] = Object.values(redirectFields).map((field) => field[service] ?? '');
+  return {
+    settings: object('Changes of the settings of a target. What is not named stays.', {
+      ...requestedFields(targetSettings, service),
+    }),
+    redirect: object('A redirect.', {
+      ...answeredFields(redirectFields, service),
+      ...redirectId,
+    }),
+    newRedirect: object(`A redirect, or what changes of one. A new one needs \`${fromKey}\`.`, {
+      ...requestedFields(redirectFields, service),
+    }),
+    accessHeader: header,
+    newAccessHeader: newHeader,
+  };
+}
+
+type Schemas = ReturnType<typeof configurationSchemas<v.ObjectEntries>>;
+
+interface Places {
+  readonly target: string;
+  readonly redirects: string;
+  readonly redirect: string;
+  readonly access: string;
+  readonly accessHeader: string;
+}
+
+/** The operations of a half. */
+export function configurationOperations<
+  Target extends v.GenericSchema,
+  Redirects extends v.GenericSchema,
+  Access extends v.GenericSchema,
+>(
+  {target, redirects, redirect, access, accessHeader}: Places,
+  schemas: Schemas,
+  answers: {readonly target: Target; readonly redirects: Redirects; readonly access: Access},
+) {
+  const lacking = [405] as const;
+  const added = {status: 201, also: [200], lacking: [404, 405]} as const;
+  return {
+    updateTarget: patch(target, 'update-target', {
+      summary: 'Change the settings of a target',
+      description: 'Changes of its servers publish again what it runs.',
+      json: schemas.settings,
+      answer: answers.target,
+      also: [202],
+      lacking,
+      mayConflict: true,
+    }),
+    listRedirects: get(redirects, 'redirects', {
+      summary: 'List the redirects of a target',
+      query: range,
+      answer: answers.redirects,
+      lacking,
+    }),
+    createRedirect: post(redirects, 'change-redirects', {
+      summary: 'Add a redirect to a target',
+      json: schemas.newRedirect,
+      answer: schemas.redirect,
+      ...added,
+      mayConflict: true,
+    }),
+    updateRedirect: patch(redirect, 'change-redirects', {
+      summary: 'Change a redirect of a target',
+      json: schemas.newRedirect,
+      answer: schemas.redirect,
+      lacking,
+    }),
+    deleteRedirect: del(redirect, 'change-redirects', {
+      summary: 'Remove a redirect from a target',
+      status: 204,
+      also: [200, 202],
+      lacking,
+    }),
+    listAccessHeaders: get(access, 'access', {
+      summary: 'List the access headers of a target',
+      query: range,
+      answer: answers.access,
+      lacking,
+    }),
+    createAccessHeader: post(access, 'change-access', {
+      summary: 'Add an access header to a target',
+      description: 'From the first one on, the target only answers visitors who send one of them.',
+      json: schemas.newAccessHeader,
+      answer: schemas.accessHeader,
+      ...added,
+    }),
+    deleteAccessHeader: del(accessHeader, 'change-access', {
+      summary: 'Remove an access header from a target',
+      status: 204,
+      also: [200, 202],
+      lacking,
+    }),
+  } as const;
+}
