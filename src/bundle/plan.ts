@@ -5,7 +5,7 @@ import {checkBundleOptions, type BundlePlanOptions} from './config/check-options
 import {verifyBuildDirectory} from './files/build-output.js';
 import {misplacedRules, readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../projects/check-build.js';
-import {frameworkOfBuild} from '../projects/build-rows.js';
+import {frameworkOfBuild, otherEntries} from '../projects/build-rows.js';
 import {unfitEntry, unfitError, unfitForHost} from '../projects/unfit-build.js';
 import {exists} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
@@ -15,7 +15,7 @@ import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {optionProblems, rejectProblems, v2OnlyWarnings} from '../settings/definitions.js';
 import {v2Defaults} from '../settings/schemas.js';
 import {backslashWarnings, markFiles, type PatternLists} from './files/patterns.js';
-import {hiddenSite, isDefault, siteWarnings, ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
+import {hiddenSite, siteWarnings, ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
 import {checkBuildScripts} from './files/server-code.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
 import {checkUnneeded} from './files/unneeded-files.js';
@@ -106,6 +106,8 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     serverOnlyFlag: (paths) => ssrOnlyFlag(settings.config.ssrOnly, paths),
   });
   const unneededWarnings = checkUnneeded(files, {...options, framework});
+  const hasServer = files.some(({ssrOnly}) => ssrOnly);
+  const started = framework ?? {name: 'The build', entries: hasServer ? otherEntries : []};
   const message = messageOf(options, origin);
   signal?.throwIfAborted();
 
@@ -136,8 +138,8 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...(options.allowSensitiveFiles === true ? [] : siteWarnings(settings, paths)),
       ...unwantedFiles(files),
       ...wideEntries(files, buildDirectory),
-      ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories, paths)),
-      ...(framework === undefined && isDefault(settings) ? await startWarnings(buildDirectory, paths) : []),
+      ...(options.static === true ? [] : await buildWarnings(started, directories, paths)),
+      ...(framework === undefined && hasServer ? await startWarnings(buildDirectory, paths) : []),
       ...strayFiles(files, settings),
       ...hiddenSite(files, settings, framework),
       ...patternWarnings(v2?.matchMode, {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')}, paths),

@@ -2,7 +2,7 @@ import {builtinModules} from 'node:module';
 
 /** Packages that never run in a browser: servers, what these are made of, databases, queues, mail. `@x/` is a scope. */
 const serverPackages = `
-  express fastify koa hapi @hapi/hapi restify polka sirv elysia micro connect nitropack @nestjs/ @fastify/ @koa/ @elysiajs/
+  bun deno express fastify koa hapi @hapi/hapi restify polka sirv elysia micro connect nitropack @nestjs/ @fastify/ @koa/ @elysiajs/
   @adonisjs/ @feathersjs/express @feathersjs/koa @strapi/strapi @hono/node-server @trpc/server @apollo/server apollo-server
   apollo-server-express mercurius @react-router/node @react-router/express @react-router/serve @remix-run/node
   @remix-run/express body-parser compression cookie-parser cors express-session helmet morgan multer passport serve-static
@@ -16,9 +16,9 @@ const serverPackages = `
   .trim()
   .split(/\s+/);
 
-/** Whether a module is one of Node, or of a package that never runs in a browser. */
+/** Whether a module is one of Node or of another runtime, or of a package that never runs in a browser. */
 export function isServerModule(specifier: string): boolean {
-  if (specifier.startsWith('node:') || builtinModules.includes(specifier)) return true;
+  if (/^(?:node|bun|npm|jsr|cloudflare):/.test(specifier) || builtinModules.includes(specifier)) return true;
   return serverPackages.some((name) =>
     name.endsWith('/') ? specifier.startsWith(name) : specifier === name || specifier.startsWith(`${name}/`),
   );

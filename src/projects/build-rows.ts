@@ -28,6 +28,9 @@ export async function frameworkOfBuild(
   return undefined;
 }
 
+/** Modules that start a server or export a handler in a build of an unknown framework: the first that exists. */
+export const otherEntries = ['ssr', 'server', 'index'].flatMap((name) => [`${name}.mjs`, `${name}.js`]);
+
 /** The server in a build whose project is not at hand, and the module that starts or exports it. */
 export async function findServer(
   buildDirectory: string,

@@ -24,7 +24,7 @@ interface Directories {
  * @param paths The files of the bundle.
  */
 export async function buildWarnings(
-  framework: Framework,
+  framework: Pick<Framework, 'name' | 'copies' | 'entries' | 'isProgram'>,
   directories: Directories,
   paths: readonly string[],
 ): Promise<readonly string[]> {

@@ -179,7 +179,7 @@ export async function isStaticBuild(directory: string, project?: string): Promis
 }
 
 /** Whether a page loads what only a build makes a script of, or has places that a build fills. */
-async function isSource(directory: string): Promise<boolean> {
+export async function isSource(directory: string): Promise<boolean> {
   const page = await readTextFile(join(directory, 'index.html')).catch(() => '');
   return /%PUBLIC_URL%|<%=|<script\b[^>]*\bsrc=["']?(?:[^"'>]*\.(?:[cm]?tsx?|jsx|vue|svelte)\b|\/src\/)/.test(page);
 }

@@ -1,5 +1,5 @@
 import {isBuiltin} from 'node:module';
-import type {AnyNode, CallExpression} from 'acorn';
+import type {AnyNode} from 'acorn';
 
 /** What a script does as it is loaded. */
 export interface ModuleImports {
@@ -14,26 +14,31 @@ export interface ModuleImports {
 /** Code in these runs later, or only where there is a `require`. */
 const guards = /^(?:If|Try|For|While|DoWhile|Switch|With|Conditional|Logical|Class)|Function/;
 
+/** A call that may load something, or serve. */
+const loads = /\brequire\b|\bawait\s+import\b|\b(?:Bun|Deno)\.serve\b|\bgetBuiltinModule\b/;
+
 /** What a script imports as it is loaded. Parsed, because texts and comments may look like imports. */
 export async function importsOf(source: string): Promise<ModuleImports> {
   const {init, parse} = await import('es-module-lexer');
   await init;
   try {
     const [imports, exports, , isModule] = parse(source);
-    // What is imported when it is needed may never be.
     const names = imports.flatMap(({n, d}) => (n !== undefined && d === -1 ? [n] : []));
-    if (isModule) return {isModule, imports: names, hasDefault: exports.some(({n}) => n === 'default')};
+    const called = await requiredFrom(source, isModule);
+    if (isModule) return {isModule, imports: [...names, ...called], hasDefault: exports.some(({n}) => n === 'default')};
   } catch {
     // A syntax that the lexer does not know.
   }
-  return {isModule: false, imports: source.includes('require') ? await requiredFrom(source) : [], hasDefault: true};
+  return {isModule: false, imports: await requiredFrom(source, false), hasDefault: true};
 }
 
-async function requiredFrom(source: string): Promise<readonly string[]> {
+async function requiredFrom(source: string, isModule: boolean): Promise<readonly string[]> {
+  if (!loads.test(source)) return [];
   const {parse} = await import('acorn');
+  const sourceType = isModule ? 'module' : 'script';
   try {
-    const options = {ecmaVersion: 'latest', allowHashBang: true, allowReturnOutsideFunction: true} as const;
-    return [...requiredIn(parse(source, options))];
+    const options = {ecmaVersion: 'latest', allowHashBang: true, allowReturnOutsideFunction: true, sourceType} as const;
+    return [...requiredIn(parse(source, {...options, allowAwaitOutsideFunction: true}))];
   } catch {
     // No JavaScript.
     return [];
@@ -50,11 +55,11 @@ function* requiredIn(node: unknown, isLater = false, isCalled = false): Generato
   } else if (isNode(node)) {
     // A bundler may hand a function a `require` of its own.
     if ('params' in node && node.params.some((one) => one.type === 'Identifier' && one.name === 'require')) return;
-    const name = node.type === 'CallExpression' ? requiredBy(node) : undefined;
+    const name = requiredBy(node);
     if (name !== undefined && !isLater) yield name;
     if (node.type === 'AssignmentExpression' && node.left.type === 'MemberExpression' && isLater) {
       const {property} = node.left;
-      const outside = node.right.type === 'CallExpression' ? requiredBy(node.right) : undefined;
+      const outside = requiredBy(node.right);
       if (property.type === 'Identifier' && property.name === 'exports' && outside && !isBuiltin(outside))
         yield outside;
     }
@@ -65,9 +70,20 @@ function* requiredIn(node: unknown, isLater = false, isCalled = false): Generato
   }
 }
 
-/** What a call requires. */
-function requiredBy({callee, arguments: [first]}: CallExpression): string | undefined {
-  return callee.type === 'Identifier' && callee.name === 'require' ? textOf(first) : undefined;
+/** What a call, or a wait for an import, asks for: a module, or the server of Bun or Deno. */
+function requiredBy(node: AnyNode): string | undefined {
+  if (node.type === 'AwaitExpression' && node.argument.type === 'ImportExpression') return textOf(node.argument.source);
+  if (node.type !== 'CallExpression') return undefined;
+  const {
+    callee,
+    arguments: [first],
+  } = node;
+  if (callee.type === 'Identifier') return callee.name === 'require' ? textOf(first) : undefined;
+  if (callee.type !== 'MemberExpression' || callee.object.type !== 'Identifier') return undefined;
+  const {object, property} = callee;
+  if (property.type !== 'Identifier') return undefined;
+  if (property.name === 'serve' && ['Bun', 'Deno'].includes(object.name)) return object.name.toLowerCase();
+  return object.name === 'process' && property.name === 'getBuiltinModule' ? textOf(first) : undefined;
 }
 
 /** A text in quotes, or in backticks, which some minifiers prefer. */

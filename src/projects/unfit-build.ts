@@ -49,7 +49,8 @@ export async function unfitBuild(
   return {
     problem: `${buildDirectory}, the build of ${name}, has no page (index.html).`,
     advice:
-      'If a server renders its pages, choose the files of that server with --ssr-only GLOB. Otherwise, build it again',
+      `If a server renders its pages, run ${shellLine('mycli', 'push', buildDirectory)} --ssr-only GLOB, which chooses the ` +
+      'files of that server. Otherwise, build it again',
   };
 }
 

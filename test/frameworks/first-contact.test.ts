@@ -82,6 +82,56 @@ const contacts: Readonly<Record<string, Contact>> = {
     push: /run\.js \(started by package\.json\)/,
     static: /run\.js \(started by package\.json\)/,
   },
+  ...Object.fromEntries(
+    (
+      [
+        ['a server of Bun', 'Bun.serve({fetch: () => new Response(url)});', 'imports bun'],
+        ['a server of Deno that imports', "import 'jsr:@std/fmt';", 'imports jsr:@std/fmt'],
+        ['a package that is waited for', "const {Pool} = await import('pg');", 'imports pg'],
+        ['a module of Node without an import', "const fs = process.getBuiltinModule('fs');", 'imports fs'],
+      ] as const
+    ).map(([name, code, reason]): [string, Contact] => [
+      name,
+      {
+        files: {'dist/index.html': page, 'dist/main.js': `${secret.replace('export ', '')}\n${code}`},
+        folder: 'dist',
+        push: new RegExp(`main\\.js \\(${reason}\\)`),
+        static: refusedServer,
+      },
+    ]),
+  ),
+  'a site that may serve and load elsewhere': {
+    files: {
+      'dist/index.html': page,
+      'dist/a.js':
+        'if (globalThis.Bun) Bun.serve({}); const later = () => import("pg"); globalThis.process && process.getBuiltinModule("fs");',
+      'dist/docs.js': 'export const page = `const {Pool} = await import("pg"); Deno.serve(app)`;',
+    },
+    folder: 'dist',
+    push: ['a.js', 'docs.js', 'index.html'],
+    static: ['a.js', 'docs.js', 'index.html'],
+  },
+  'Marko Run': {
+    manifest: {devDependencies: {'@marko/run': '0.11', vite: '8'}},
+    files: {'dist/index.mjs': "import {createServer} from 'http';\nimport compression from 'compression';"},
+    folder: 'dist',
+    push: /has no page.*run mycli push dist --ssr-only GLOB/s,
+    dir: /index\.mjs \(imports http\)/,
+    static: refusedServer,
+  },
+  Greenwood: {
+    manifest: {scripts: {build: 'greenwood build'}, devDependencies: {'@greenwood/cli': '0.34'}},
+    files: {
+      'public/index.html': page,
+      'public/dyn.route.js': `import 'fs';\n${'//'.repeat(40_000)}\nnew URL('dyn.chunk.js', import.meta.url);`,
+      'public/dyn.chunk.js': secret,
+      'public/api/hi.js': secret,
+    },
+    folder: 'public',
+    push: /public looks like a site that was built\. To push it, run mycli push public$/m,
+    dir: /dyn\.route\.js \(imports fs\), dyn\.chunk\.js \(imported by dyn\.route\.js\), api\/hi\.js\..*--ssr-only 'api/s,
+    static: refusedServer,
+  },
   'Expo with functions': {
     manifest: {dependencies: {expo: '54'}},
     files: {

@@ -3,7 +3,7 @@ import {readdir, stat} from 'node:fs/promises';
 import {dirname, join, posix, relative, sep} from 'node:path';
 import {createError} from '../../errors/index.js';
 import {filesIn} from '../../projects/build-folder.js';
-import {detectBuild, isStaticBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {detectBuild, isSource, type DetectedBuild} from '../../projects/detect-build.js';
 import {unfitError} from '../../projects/unfit-build.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {shellLine} from '../../text/suggest.js';
@@ -112,7 +112,7 @@ async function builtSites(project: string): Promise<readonly string[]> {
   }
   const sites: string[] = [];
   for (const {folder, time} of top.toSorted((one, other) => other.time - one.time)) {
-    if (time >= newest - checkoutMs && (await isStaticBuild(join(project, folder)))) sites.push(folder);
+    if (time >= newest - checkoutMs && !(await isSource(join(project, folder)))) sites.push(folder);
   }
   return sites;
 }

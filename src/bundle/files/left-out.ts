@@ -1,11 +1,8 @@
 import {join, sep} from 'node:path';
 import {exists} from '../../files/read-file.js';
 import {otherHosts} from '../../frameworks/other-hosts.js';
-import {findServer} from '../../projects/build-rows.js';
+import {findServer, otherEntries} from '../../projects/build-rows.js';
 import {readProject} from '../../projects/read-project.js';
-
-/** What the Runtime starts in a build of any kind. */
-const startable = /^(?:ssr|server|index)\.m?js$/;
 
 /** Warnings about parts of a project that only another host runs, so that no build has them. */
 export async function partWarnings(project: string, build: string): Promise<readonly string[]> {
@@ -30,7 +27,7 @@ export async function partWarnings(project: string, build: string): Promise<read
 
 /** A warning about a build of no known framework that has server-only files, and nothing that the Runtime can start. */
 export async function startWarnings(build: string, paths: readonly string[]): Promise<readonly string[]> {
-  if (paths.some((path) => startable.test(path)) || (await findServer(build)) !== undefined) return [];
+  if (otherEntries.some((path) => paths.includes(path)) || (await findServer(build)) !== undefined) return [];
   return [
     'Nothing in the build is a server that the Runtime can start, so every path without a file answers 404. Add an ssr.mjs ' +
       'at its top that listens, or exports an app or a handler as default. For a site without a server, build pages instead.',

@@ -225,11 +225,6 @@ function fromOf(sources: ResolvedConfig['sources'], key: string): string | undef
   return sources.find(({setting}) => setting === key)?.from;
 }
 
-/** Whether nothing says which files are the server's. */
-export function isDefault({sources}: ResolvedConfig): boolean {
-  return fromOf(sources, 'ssrOnly') === defaultSource;
-}
-
 /** A warning about a static site whose address shows nothing. */
 export function siteWarnings({sources}: ResolvedConfig, paths: readonly string[]): readonly string[] {
   if (!isStatic(sources) || paths.includes('index.html')) return [];

@@ -57,14 +57,22 @@ export async function checkScripts(
   {source, patterns, isSite, started = [], framework}: CheckedFiles,
 ): Promise<readonly string[]> {
   const own = new Map(files.map((file) => [file.path, file]));
-  const marked = isSite ? serverCodeIn(source.paths) : source.paths.filter((path) => own.get(path)?.ssrOnly);
+  const placed = serverCodeIn(source.paths);
+  const marked = isSite ? placed : source.paths.filter((path) => own.get(path)?.ssrOnly);
   const {server, unloadable} = await findServerScripts(source, [...marked.map((path) => ({path})), ...started]);
   const exposed = server.filter(({path, isImported = false}) => {
     const {ssrOnly = true, ssrShared = false} = own.get(path) ?? {};
     // What is for both is imported by both.
     return !ssrOnly && (isSite || !isImported || !ssrShared);
   });
-  if (exposed.length > 0) throw exposedError(exposed, files, {isSite, patterns, framework});
+  if (exposed.length > 0) {
+    // Of these, other warnings tell, but who makes the rest of the server private wants them to be so, too.
+    const more = placed.filter((path) => {
+      const {ssrOnly = true, ssrShared = true} = own.get(path) ?? {};
+      return !ssrOnly && !ssrShared && server.every((script) => script.path !== path);
+    });
+    throw exposedError([...exposed, ...more.map((path) => ({path}))], files, {isSite, patterns, framework});
+  }
   const names = unloadable.filter(({path}) => own.get(path)?.ssrOnly === false);
   if (names.length === 0) return [];
   return [

@@ -9,16 +9,13 @@ import {setTimeout as delay} from 'node:timers/promises';
 import * as v from 'valibot';
 import {asSentence} from '../../text/sentence.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
-import {findServer} from '../../projects/build-rows.js';
+import {findServer, otherEntries} from '../../projects/build-rows.js';
 import {HttpFailure} from '../answer.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
 import {unpackBundle} from '../upload/unpack-bundle.js';
 import {forward, type ForwardedRequest} from './forward.js';
 import type {LogLevel} from './log-feed.js';
 import {sitePath, type SiteName} from './site-address.js';
-
-/** Modules that start a server or export a handler in a build of an unknown framework: the first that exists. */
-const otherEntries = ['ssr.mjs', 'ssr.js', 'server.mjs', 'server.js', 'index.mjs', 'index.js'];
 
 /** How long a process may take to end after SIGTERM, in milliseconds. Less than mycli itself has for its cleanup. */
 const patienceMs = 500;

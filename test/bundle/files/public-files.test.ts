@@ -47,10 +47,17 @@ describe('scripts and dot files that are neither server-only nor shared', () => 
     ],
     [
       'in a folder that a given pattern means',
-      {'app/run.js': '', 'app/node_modules/.prisma/x': '', 'app/lib/a.mjs': '', 'public/.x': '', 'a.txt': ''},
-      {ssrOnly: ['app/**/*.js']},
+      {
+        'ssr.mjs': '',
+        'app/run.js': '',
+        'app/node_modules/.prisma/x': '',
+        'app/lib/a.mjs': '',
+        'public/.x': '',
+        'a.txt': '',
+      },
+      {ssrOnly: ['ssr.mjs', 'app/**/*.js']},
       'app/lib/a.mjs, app/node_modules/.prisma/x',
-      "pass --ssr-only 'app/**/*.js,app/lib/*.mjs,app/**/.*/**'",
+      "pass --ssr-only 'ssr.mjs,app/**/*.js,app/lib/*.mjs,app/**/.*/**'",
     ],
     [
       'in a server folder that given patterns forget, and in a name with a comma',

@@ -115,7 +115,8 @@ const nuxt = {
     type: 'module',
     scripts: {build: 'nuxt build'},
     dependencies: {nuxt: 'latest', vue: 'latest', 'vue-router': 'latest'},
-    devDependencies: {typescript: '6', 'vue-tsc': 'latest'},
+    // Nuxt 4.5 doesn't build with Vite 8.4.
+    devDependencies: {typescript: '6', vite: '~8.3', 'vue-tsc': 'latest'},
   },
   files: {
     'nuxt.config.ts': "export default defineNuxtConfig({compatibilityDate: '2025-07-15'});\n",
@@ -394,6 +395,30 @@ const unknownProjects: readonly ZooProject[] = [
     framework: 'vite',
     text: 'Congratulations, you made it!',
     missing: 200,
+  },
+  {
+    ...nuxt,
+    id: 'nuxt-preset',
+    does: 'refuses it, and names the preset to choose',
+    name: 'Nuxt, for another host',
+    packages: ['nuxt'],
+    files: {
+      ...nuxt.files,
+      'nuxt.config.ts':
+        "export default defineNuxtConfig({compatibilityDate: '2025-07-15', nitro: {preset: 'aws-lambda'}});\n",
+    },
+    refusal: /built with the preset aws-lambda of Nitro/,
+  },
+  {
+    id: 'expo-web',
+    does: 'pushes `dist` as a site',
+    added: 'a `404.html`',
+    name: 'Expo, for the web',
+    packages: ['expo'],
+    create: 'npx create-expo-app@latest app --template expo-template-default@57.0.28 --no-install',
+    manifest: {scripts: {build: 'expo export --platform web && cp dist/+not-found.html dist/404.html'}},
+    text: 'Welcome to',
+    deep: {path: 'explore', text: 'Explore'},
   },
   {
     id: 'fastify-cli',
