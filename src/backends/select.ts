@@ -45,12 +45,8 @@ const definiteRejections: ReadonlySet<number> = new Set([400, 401, 403, 404, 405
  * may have been carried out or would fail there too.
  */
 export function uploadFallbackReason(error: unknown): string | undefined {
-  if (!isRuntimeCliError(error)) return undefined;
-  if (isInvalidScope(error)) return 'the token endpoint refused the scopes (invalid_scope)';
-  if (error.code === 'ERR_CAPABILITY_UNSUPPORTED') return asClause(error.message);
-  if (error.code === 'ERR_OAUTH' || error.code === 'ERR_NETWORK') return undefined;
-  if (error.status === undefined || !definiteRejections.has(error.status)) return undefined;
-  return `the Runtime (OAuth) backend rejected the upload (${String(error.status)})${serverSentence(error)}`;
+  if (isRuntimeCliError(error) && error.code === 'ERR_CAPABILITY_UNSUPPORTED') return asClause(error.message);
+  return rejection(error, 'upload', ({code, status = 0}) => code !== 'ERR_NETWORK' && definiteRejections.has(status));
 }
 
 /**
@@ -58,18 +54,16 @@ export function uploadFallbackReason(error: unknown): string | undefined {
  * backends.
  */
 export function deployFallbackReason(error: unknown): string | undefined {
+  return rejection(error, 'deployment', ({code}) => code === 'ERR_UNAUTHORIZED' || code === 'ERR_FORBIDDEN');
+}
+
+function rejection(error: unknown, what: string, isDefinite: (error: RuntimeCliError) => boolean): string | undefined {
   if (!isRuntimeCliError(error)) return undefined;
-  if (isInvalidScope(error)) return 'the token endpoint refused the scopes (invalid_scope)';
-  if (error.code !== 'ERR_UNAUTHORIZED' && error.code !== 'ERR_FORBIDDEN') return undefined;
-  return `the Runtime (OAuth) backend rejected the deployment (${String(error.status)})${serverSentence(error)}`;
-}
-
-/** The server's own message, which often says what to correct. */
-function serverSentence({details}: RuntimeCliError): string {
-  const message = details?.['serverMessage'];
-  return typeof message === 'string' && message !== '' ? `: ${message}` : '';
-}
-
-function isInvalidScope({code, details}: RuntimeCliError): boolean {
-  return code === 'ERR_OAUTH' && details?.['oauthError'] === 'invalid_scope';
+  const {oauthError, serverMessage} = error.details ?? {};
+  if (error.code === 'ERR_OAUTH')
+    return oauthError === 'invalid_scope' ? 'the token endpoint refused the scopes (invalid_scope)' : undefined;
+  if (!isDefinite(error)) return undefined;
+  // It often says what to correct.
+  const said = typeof serverMessage === 'string' && serverMessage !== '' ? `: ${serverMessage}` : '';
+  return `the Runtime (OAuth) backend rejected the ${what} (${String(error.status)})${said}`;
 }

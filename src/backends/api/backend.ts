@@ -16,10 +16,9 @@ import {
 } from '../answers.js';
 import {checkResult} from '../host-backend.js';
 import type {BackendCheckContext, BundleItem, DeploymentItem} from '../contract.js';
-import type {ApiBackendOptions, ApiContext} from './connection.js';
+import {connectApi, type ApiBackendOptions, type ApiContext} from './connection.js';
 import {environmentMembers} from './environments.js';
 import type {BuiltInBackend} from '../members.js';
-import {connectApi} from './requests.js';
 
 const {operations} = api;
 

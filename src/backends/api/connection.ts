@@ -1,4 +1,8 @@
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {authorize, normalizeOrigin} from '../../http/index.js';
 import type {AuthStrategy} from '../../http/types.js';
+import {environments} from '../../wire/api.js';
+import {sender, type Send} from '../answers.js';
 import type {BuiltInContext} from '../host-backend.js';
 
 export interface ApiBackendOptions {
@@ -16,3 +20,22 @@ export interface ApiRuntimeConnection {
 }
 
 export type ApiContext = BuiltInContext<ApiBackendOptions>;
+
+export function connectApi({options: {connection}, projectSlug, http}: ApiContext): Send {
+  if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'The Runtime (OAuth) backend has no connection.');
+  const origin = normalizeOrigin('api origin', connection.origin);
+  const {organizationId, auth} = connection;
+  const send = sender('api', authorize(http, auth, origin), origin, {organizationId, storefrontId: projectSlug});
+  return async (operation, ...request) => {
+    try {
+      return await send(operation, ...request);
+    } catch (error) {
+      if (!isRuntimeCliError(error) || error.code !== 'ERR_FORBIDDEN') throw error;
+      throw operation.path.startsWith(environments) ? amendError(error, {suggestions: [scopeAdvice]}) : error;
+    }
+  };
+}
+
+/** Many clients that may deploy lack these scopes. */
+const scopeAdvice =
+  'The client needs a scope for environments: one that ends with .environments to read them, or with .environments.rw to change them. Add it to the client, and to --scopes.';

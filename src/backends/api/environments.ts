@@ -5,8 +5,7 @@ import type {HostBackend} from '../host-backend.js';
 import {configurationMembers} from '../configuration-members.js';
 import type {TargetItem} from '../contract.js';
 import type {TargetState} from '../references.js';
-import type {ApiBackendOptions, ApiContext} from './connection.js';
-import {connectApi} from './requests.js';
+import {connectApi, type ApiBackendOptions, type ApiContext} from './connection.js';
 
 const {operations} = api;
 

@@ -12,7 +12,7 @@ const nextMark = 'BUILD_ID';
 const nextCache = 'cache/';
 const ownConfiguration = /^mycli\.config\.(?:m?[jt]s|json)$/;
 
-const patternSettings = ['ssrOnly', 'ssrShared'] as const;
+export const patternSettings = ['ssrOnly', 'ssrShared'] as const;
 
 /**
  * Warnings about files that are probably not meant to be in a bundle: caches of frameworks, which can be larger than

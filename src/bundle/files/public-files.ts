@@ -8,7 +8,7 @@ import {onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
 import {defaultEntries, defaultPatterns, defaultSource, type ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile, BundleFormat} from '../types.js';
-import {cacheFolder, isPackageFile, unmatchedWarnings} from './build-warnings.js';
+import {cacheFolder, isPackageFile, patternSettings, unmatchedWarnings} from './build-warnings.js';
 import {compilePatterns, isExclusion} from './patterns.js';
 import type {Scan} from './scan.js';
 import {hasSensitiveName, phpAdvice} from './sensitive-files.js';
@@ -24,7 +24,6 @@ const wellKnown = /(?:^|\/)\.well-known(?:\/|$)/;
 const publicFolder = /(?:^|\/)(?:assets|browser|client|public|static)\//;
 /** For files that the list in force excludes. */
 const anyFlag = '--ssr-only GLOB, with a list that does not exclude them';
-const patternSettings = ['ssrOnly', 'ssrShared'] as const;
 
 /** A bundle whose files are marked. */
 interface MarkedBundle {
