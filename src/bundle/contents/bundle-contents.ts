@@ -6,10 +6,10 @@ import {readManifest} from '../archive/manifest.js';
 import {readFile} from '../archive/read-files.js';
 import {entryPrefix} from '../archive/tar-entries.js';
 import {comparePaths, sourceOf} from '../../text/entry-names.js';
-import {looksLikeV1, v1Prefix} from '../prebuilt/open-bundle.js';
+import {bundleOf, looksLikeV1, scanAlone, v1Prefix} from '../prebuilt/open-bundle.js';
 import {readable, readArchive, type ScannedArchive} from '../prebuilt/read-archive.js';
-import {isGzip} from '../prebuilt/read-tar.js';
 import type {
+  Bundle,
   BundleConfig,
   BundleContent,
   BundleFile,
@@ -52,54 +52,46 @@ export interface BundleContents
 /** What is known about an archive. */
 export type ArchiveContents = Omit<BundleContents, keyof PackResult> & PackResult;
 
+type ContentsOptions = ArchiveLayoutOptions & {readonly signal?: AbortSignal | undefined};
+
 /**
  * Reads what an archive contains, with the digests of its files.
  * @param path Absolute.
  */
 export async function readArchiveContents(
   path: string,
-  {rootDir, configPath, signal}: ArchiveLayoutOptions & {readonly signal?: AbortSignal | undefined},
+  {rootDir, configPath, signal}: ContentsOptions,
 ): Promise<ArchiveContents> {
+  const manifest = await readManifest(path);
+  if (manifest === undefined) return readBareContents(path, {rootDir, configPath, signal});
   // A manifest knows the layout, whatever a configuration file says about other bundles.
-  const hasManifest = (await readManifest(path)) !== undefined;
-  const bare = hasManifest ? undefined : await readBareV1(path, signal);
-  if (bare !== undefined) return bare;
-  const bundle = await openBundle(path, hasManifest ? {signal} : {rootDir, configPath, signal});
-  const {format, size, sha256, contentSha256, config} = bundle;
-  const prefix = `${entryPrefix(bundle)}/`;
-  // Opening it has shown that it is no bomb.
+  const bundle = await openBundle(path, {signal});
   const options = {digests: true, isTrusted: true, root: entryPrefix(bundle), signal};
   const {entries} = await readable(path, options, () => readArchive(path, options));
-  const digests = new Map(entries.map((entry) => [entry.name, entry.sha256]));
-  // They are no part of the bundle, but of what is uploaded.
-  const outside = hasManifest ? [] : entries.filter(({name}) => !name.startsWith(prefix));
-  return {
-    format,
-    size,
-    sha256,
-    contentSha256,
-    config,
-    rootDir: bundle.rootDir,
-    configPath: bundle.configPath,
-    matchMode: hasManifest ? bundle.matchMode : undefined,
-    files: [
-      ...sortedFiles(outside, (name) => posix.relative(prefix, name)),
-      ...bundle.files.map((file) => contentFile(file, digests.get(`${prefix}${file.path}`))),
-    ],
-  };
+  return {...contentsOf(bundle, entries), matchMode: bundle.matchMode};
 }
 
-/** A v1 archive without a manifest contains only its files. Undefined for any other, which is opened to report why. */
-async function readBareV1(path: string, signal?: AbortSignal): Promise<ArchiveContents | undefined> {
-  if (await isGzip(path).catch(() => true)) return undefined;
-  const contents = await readArchive(path, {digests: true, signal}).catch(() => {
-    signal?.throwIfAborted();
-    return undefined;
-  });
-  if (contents === undefined || !looksLikeV1(contents)) return undefined;
+async function readBareContents(path: string, options: ContentsOptions): Promise<ArchiveContents> {
+  const contents = await scanAlone(path, options, true);
   const {size, sha256, contentSha256, entries} = contents;
-  const files = sortedFiles(entries, (name) => name.replace(v1Prefix, ''));
-  return {format: 'v1', size, sha256, contentSha256, files};
+  if (looksLikeV1(contents)) {
+    const files = sortedFiles(entries, (name) => name.replace(v1Prefix, ''));
+    return {format: 'v1', size, sha256, contentSha256, files};
+  }
+  const bundle = await bundleOf(path, contents, options);
+  const prefix = `${entryPrefix(bundle)}/`;
+  // They are no part of the bundle, but of what is uploaded.
+  const outside = entries.filter(({name}) => !name.startsWith(prefix));
+  const {files, ...known} = contentsOf(bundle, entries);
+  return {...known, files: [...sortedFiles(outside, (name) => posix.relative(prefix, name)), ...files]};
+}
+
+function contentsOf(bundle: Bundle, entries: ScannedArchive['entries']): ArchiveContents {
+  const {format, size, sha256, contentSha256, config, rootDir, configPath} = bundle;
+  const digests = new Map(entries.map((entry) => [entry.name, entry.sha256]));
+  const prefix = `${entryPrefix(bundle)}/`;
+  const files = bundle.files.map((file) => contentFile(file, digests.get(`${prefix}${file.path}`)));
+  return {format, size, sha256, contentSha256, config, rootDir, configPath, files};
 }
 
 function sortedFiles(entries: ScannedArchive['entries'], pathOf: (name: string) => string): readonly ContentFile[] {

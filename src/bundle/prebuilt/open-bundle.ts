@@ -113,9 +113,28 @@ function verifyOverrides(path: string, manifest: BundleManifest, options: OpenBu
 }
 
 async function openAlone(path: string, options: OpenBundleOptions): Promise<Bundle> {
-  const {rootDir = 'bld', configPath = '.runtime/config.json', matchMode = 'strict', signal} = options;
-  const configName = `${rootDir}/${configPath}`;
-  const contents = await readable(path, options, () => readArchive(path, {wanted: configName, root: rootDir, signal}));
+  return bundleOf(path, await scanAlone(path, options), options);
+}
+
+/** Where the files and the configuration are in a v2 archive without a manifest. */
+function placeIn({rootDir = 'bld', configPath = '.runtime/config.json'}: OpenBundleOptions) {
+  return {rootDir, configPath, configName: `${rootDir}/${configPath}`};
+}
+
+/**
+ * Reads a v2 archive without a manifest.
+ * @param digests whether to compute the digest of each entry
+ */
+export async function scanAlone(path: string, options: OpenBundleOptions, digests = false): Promise<ScannedArchive> {
+  const {rootDir, configName} = placeIn(options);
+  const {signal} = options;
+  return readable(path, options, () => readArchive(path, {wanted: configName, root: rootDir, digests, signal}));
+}
+
+/** The bundle of an archive that `scanAlone` has read. */
+export async function bundleOf(path: string, contents: ScannedArchive, options: OpenBundleOptions): Promise<Bundle> {
+  const {matchMode = 'strict', signal} = options;
+  const {rootDir, configPath, configName} = placeIn(options);
   const config = configOf(path, configName, contents);
   const files = contents.entries
     .filter(({name}) => name.startsWith(`${rootDir}/`) && name !== configName)
