@@ -109,6 +109,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const hasServer = files.some(({ssrOnly}) => ssrOnly);
   const started = framework ?? {name: 'The build', entries: hasServer ? otherEntries : []};
   const message = messageOf(options, origin);
+  const {SOURCE_DATE_EPOCH: epoch = ''} = options.env;
   signal?.throwIfAborted();
 
   return {
@@ -146,7 +147,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     ],
     laterFiles: scan.laterFiles,
     sources: [...settings.sources, {setting: 'message', from: message.from}],
-    modifiedAt: modificationTime(options.env['SOURCE_DATE_EPOCH']),
+    modifiedAt: epoch === '' ? fixedDate : new Date(Number(epoch) * 1000),
     compressionLevel: options.compressionLevel ?? v2Defaults.compressionLevel,
   };
 }
@@ -230,8 +231,4 @@ function messageOf(
 function recordIn(given: string | undefined, standard: string, provenance: BundleProvenance | undefined): string {
   if (given !== undefined) return withRecord(given, provenance);
   return (provenance && messageFor(provenance)) ?? standard;
-}
-
-function modificationTime(epoch: string | undefined): Date {
-  return epoch ? new Date(Number(epoch) * 1000) : fixedDate;
 }

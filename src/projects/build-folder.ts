@@ -3,11 +3,6 @@ import {join} from 'node:path';
 import {exists} from '../files/read-file.js';
 import {namesIn} from './read-project.js';
 
-export async function hasAll(directory: string, paths: readonly string[]): Promise<boolean> {
-  const found = await Promise.all(paths.map((path) => hasPath(directory, path)));
-  return found.every(Boolean);
-}
-
 /** Whether a path exists, in which a first `*` stands for any folder. */
 export async function hasPath(directory: string, path: string): Promise<boolean> {
   if (!path.startsWith('*/')) return exists(join(directory, path));

@@ -4,7 +4,7 @@ import {exists} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {frameworks} from '../frameworks/frameworks.js';
 import {asRecord} from '../text/json.js';
-import {firstOf, hasAll} from './build-folder.js';
+import {firstOf, hasPath} from './build-folder.js';
 import {namesIn, readConfigs, readJsonRecord, readProject, type Project} from './read-project.js';
 import {hasServerCode} from './server-scripts.js';
 
@@ -152,7 +152,8 @@ export async function builtFolders(directory: string, row: Framework): Promise<r
 export async function located(row: Framework, build: string): Promise<Framework | undefined> {
   for (const mark of row.marks) {
     const paths = typeof mark === 'string' ? [mark] : mark;
-    if (await hasAll(build, paths)) return row.manifest === undefined ? row : withManifest(row, build, row.manifest);
+    const found = await Promise.all(paths.map((path) => hasPath(build, path)));
+    if (found.every(Boolean)) return row.manifest === undefined ? row : withManifest(row, build, row.manifest);
   }
   const {isNested = false, signature = []} = row;
   const base = isNested ? folderOf(build, signature) : undefined;

@@ -1,10 +1,10 @@
-import {readdir} from 'node:fs/promises';
 import {builtinModules} from 'node:module';
 import {join, posix, relative, sep} from 'node:path';
 import {shellLine} from '../text/suggest.js';
 import {readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {importsOf, type ModuleImports} from './module-imports.js';
+import {namesIn} from './read-project.js';
 import {fileNamed} from './server-scripts.js';
 
 /** Modules of a server that are read to find what it imports: its entry and the chunks that it loads first. */
@@ -78,12 +78,8 @@ function copyCommand({project, build}: Directories, {from, to}: Copy): string {
 }
 
 async function presentCopies(copies: readonly Copy[], project: string): Promise<readonly Copy[]> {
-  const isThere = await Promise.all(copies.map(({from}) => hasFiles(join(project, from))));
-  return copies.filter((_, index) => isThere[index]);
-}
-
-async function hasFiles(directory: string): Promise<boolean> {
-  return (await readdir(directory).catch((): string[] => [])).length > 0;
+  const inside = await Promise.all(copies.map(({from}) => namesIn(join(project, from))));
+  return copies.filter((_, index) => inside[index]?.length);
 }
 
 interface Module extends ModuleImports {

@@ -83,7 +83,8 @@ export async function scanBuildDirectory(
     throw isRuntimeCliError(error) ? error : unreadableError(directory, error);
   }
   const {folders, emptyFolders, ignored, leftOut, debris, own, unsupported} = findings;
-  const ownPaths = new Set(own.flatMap((path) => [path, archiveOf(path)]));
+  // With the archives that manifests are of.
+  const ownPaths = new Set(own.flatMap((path) => [path, path.replace(/\.json$/, '')]));
   const files = findings.files.filter(({path}) => !ownPaths.has(path));
   const warnings = followLinks(files, folders, unsupported);
   rejectUnsupported(unsupported);
@@ -185,11 +186,6 @@ type ListFolder = (
   options: {readonly withFileTypes: true},
   done: (error: Error | null, entries: Dirent[]) => void,
 ) => void;
-
-/** The archive that a manifest is of. */
-function archiveOf(path: string): string {
-  return path.replace(/\.json$/, '');
-}
 
 function add(
   directory: string,

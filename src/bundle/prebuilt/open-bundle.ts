@@ -67,7 +67,8 @@ export async function openBundle(path: string, options: OpenBundleOptions = {}):
   const archive = resolve(path);
   await readable(archive, options, () => verifyRegularFile(archive));
   const manifest = await readManifest(archive);
-  return manifest ? openWithManifest(archive, manifest, options) : openAlone(archive, options);
+  if (manifest) return openWithManifest(archive, manifest, options);
+  return bundleOf(archive, await scanAlone(archive, options), options);
 }
 
 async function openWithManifest(path: string, manifest: BundleManifest, options: OpenBundleOptions): Promise<Bundle> {
@@ -110,10 +111,6 @@ function verifyOverrides(path: string, manifest: BundleManifest, options: OpenBu
     `${wrong.join(', ')} contradicts what the ${manifest.format} archive ${path} was built with.`,
     {suggestions: ['Omit it, or build the archive again with it.']},
   );
-}
-
-async function openAlone(path: string, options: OpenBundleOptions): Promise<Bundle> {
-  return bundleOf(path, await scanAlone(path, options), options);
 }
 
 /** Where the files and the configuration are in a v2 archive without a manifest. */

@@ -65,7 +65,7 @@ function targetCard(call: Call, {status, ...site}: ListedTarget, place: page.Htm
   const shown = current ?? newest;
   const variables = Object.keys(context.targets.record(site)?.variables ?? {});
   return html`<li class="card">
-<p class="place"><span>${place} / <strong>${page.foreign(targetSlug)}</strong></span>${shown ? stateText(shown, context) : targetState(status)}</p>
+<p class="place"><span>${place} / <strong>${page.foreign(targetSlug)}</strong></span>${shown ? stateText(shown, context) : (targetStates[status] ?? html`–`)}</p>
 ${current ? html`${link}${deploymentLine(current, context)}` : html`<p class="soft">Nothing is live.</p>`}
 ${next && html`<div class="next">${current && stateText(next, context)}${deploymentLine(next, context)}</div>`}
 ${variables.length > 0 && html`<p class="soft next">Variables: ${page.foreign(variables.join(', '))}</p>`}
@@ -78,16 +78,12 @@ function deploymentLine(deployment: DeploymentRecord, context: RuntimeContext): 
 <p class="soft">${page.ageText(updatedAt, context.now())} by ${page.foreign(deployment.createdBy)}</p>`;
 }
 
+/** The states of a target that nothing was deployed to. */
 const targetStates: Readonly<Partial<Record<TargetPhase, page.Html>>> = {
   creating: html`<span class="state in_progress">Creating</span>`,
   'create-failed': html`<span class="state failed">Failed</span>`,
   deleting: html`<span class="state in_progress">Deleting</span>`,
 };
-
-/** The state of a target that nothing was deployed to. */
-function targetState(status: TargetPhase): page.Html {
-  return targetStates[status] ?? html`–`;
-}
 
 function deploymentTable({context}: Call, deployments: readonly DeploymentRecord[]): page.Html {
   return page.table('Deployments, newest first', {
