@@ -75,7 +75,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'say that a target was rolled back as soon as that was asked for',
-    from: 'const state = await waitForDeployment(open, deployment);',
+    from: 'const state = await pollDeployment(open, deployment);',
     to: "const state = {status: 'finished'} as const;",
   },
   {
