@@ -100,13 +100,14 @@ async function foldersInside(directory: string, parents: readonly string[]): Pro
 }
 
 async function detectIn(project: Project): Promise<DetectedBuild | undefined> {
-  const {directory} = project;
+  const {directory, names} = project;
   const {rows, expected, isSet} = await rowsOf(project);
   const buildCommand = buildCommandOf(project, expected?.buildCommand);
   // Elsewhere than the framework usually builds into.
+  const there = outputFolders.filter((name) => names.includes(name));
   const elsewhere = rows
     .filter(({buildDirectory}) => /^\w+$/.test(buildDirectory))
-    .flatMap((row) => outputFolders.map((buildDirectory) => ({...row, buildDirectory})));
+    .flatMap((row) => there.map((buildDirectory) => ({...row, buildDirectory})));
   for (const row of [...rows, ...elsewhere]) {
     const [folder, ...others] = await builtFolders(directory, row);
     if (folder === undefined || (elsewhere.includes(row) && (await isSource(join(directory, folder))))) continue;
