@@ -20,14 +20,16 @@ export default class Logs extends BaseCommand<typeof Logs> {
       summary: 'Only entries with at least this level; those without any are left out.',
     }),
     grep: Flags.string({helpValue: 'REGEXP', summary: 'Only entries whose text matches.'}),
+    request: Flags.string({helpValue: 'ID', summary: 'Only entries of this request.'}),
   };
 
   protected async execute(context: CommandContext): Promise<undefined> {
     const {cwd, output, signal} = context;
     output.expectLines();
-    const {since, level, grep} = this.flags;
+    const {since, level, grep, request} = this.flags;
     const {entryFilter, renderEntry} = await import('../cli/output/log-entries.js');
-    const shows = entryFilter({sinceMs: since === undefined ? undefined : ageFlag('--since', since), level, grep});
+    const sinceMs = since === undefined ? undefined : ageFlag('--since', since);
+    const shows = entryFilter({sinceMs, level, grep, request});
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {readsLogs: true});
     const places = describeSettings(settings, ['logsOrigin'], cwd);
     const {openLogs} = await import('../pipelines/targets.js');

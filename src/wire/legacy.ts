@@ -382,7 +382,7 @@ export const legacy = {
     createLogToken: post(`${inTarget}jwt/`, 'log-token', {
       summary: 'Create a token for the logs of a target',
       description:
-        'With it, clients open a WebSocket on the host of the logs: that of the API, with its first label `cloud` replaced by `logs`. Its query has `project`, `environment`, `access_token` and maybe `user`. Each message is a JSON array of `{message}`, where `message` is `TIME TAB REQUEST-ID TAB LEVEL TAB TEXT`, `LEVEL TEXT` or any text. Clients send an empty message every five minutes.',
+        'With it, clients open a WebSocket on the host of the logs: that of the API, with its first label `cloud` replaced by `logs`. Its query has `project`, `environment`, `access_token` and maybe `user`. Each message is a JSON array of `{message, timestamp}`, where `message` is `TIME TAB REQUEST-ID TAB LEVEL TAB TEXT`, `LEVEL TEXT` or any text, and `timestamp` is milliseconds since 1970. Clients send an empty message every five minutes.',
       lacking: [405],
       capability: 'tail-logs',
       answer: legacySchemas.LegacyLogToken,

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import {isRecord, tryJson} from '../../text/json.js';
+import {asRecord, tryJson} from '../../text/json.js';
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import {checkNewTarget, fetchPage, listedVariable, readAcceptance, readAnswer, variablesBody} from '../answers.js';
 import type {HostBackend} from '../host-backend.js';
@@ -76,15 +76,22 @@ export const targetMembers = {
   },
 } satisfies Partial<HostBackend<LegacyBackendOptions>>;
 
-/** The entries of a message: a JSON array of `{message}`. Anything else is one entry, and nothing is none. */
+/** The entries of a message: a JSON array of `{message, timestamp}`. Anything else is one entry, and nothing is none. */
 function* entriesOf(text: string): Generator<LogEntry, void, undefined> {
   if (text.trim() === '') return;
   const json = tryJson(text);
   const rows: readonly unknown[] = Array.isArray(json) ? json : [text];
   for (const row of rows) {
-    const message = isRecord(row) ? (row['message'] ?? row) : row;
-    yield entryOf(typeof message === 'string' ? message : JSON.stringify(message));
+    const {message = row, timestamp} = asRecord(row);
+    const entry = entryOf(typeof message === 'string' ? message : JSON.stringify(message));
+    yield {...entry, time: entry.time ?? isoTime(timestamp)};
   }
+}
+
+/** A time in milliseconds or as text; undefined if it is none. */
+function isoTime(time: unknown): string | undefined {
+  const date = new Date(typeof time === 'number' || typeof time === 'string' ? time : NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
 const levels = 'TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL';

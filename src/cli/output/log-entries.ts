@@ -1,7 +1,7 @@
 import type {LogEntry} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {messageOf} from '../../errors/system-failure.js';
-import {asSentence, oneLine} from '../../text/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 import type {LineStyle, Output} from './output.js';
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
@@ -16,18 +16,20 @@ interface EntryRules {
   readonly sinceMs: number | undefined;
   readonly level: string | undefined;
   readonly grep: string | undefined;
+  readonly request: string | undefined;
 }
 
 /**
  * Whether an entry is to be shown, at a time by the service's clock, in milliseconds.
  * @throws RuntimeCliError `ERR_USAGE` for an invalid expression
  */
-export function entryFilter({sinceMs, level, grep}: EntryRules): (entry: LogEntry, nowMs: number) => boolean {
+export function entryFilter({sinceMs, level, grep, request}: EntryRules): (entry: LogEntry, nowMs: number) => boolean {
   const expression = grep === undefined ? undefined : expressionOf(grep);
   const least = level === undefined ? undefined : weightOf(level);
-  return ({message, time, level: own}, nowMs) =>
+  return ({message, time, level: own, requestId}, nowMs) =>
     (sinceMs === undefined || time === undefined || !(Date.parse(time) < nowMs - sinceMs)) &&
     (least === undefined || weightOf(own) >= least) &&
+    (request === undefined || request === requestId) &&
     (expression?.test(message) ?? true);
 }
 
@@ -41,9 +43,13 @@ function expressionOf(text: string): RegExp {
   }
 }
 
+/** Prints an entry. Its other lines are indented, so that none looks like an entry, and keep their own indentation. */
 export function renderEntry({time, level, requestId, message}: LogEntry, output: Output): void {
-  const line = [time, level?.toUpperCase().padEnd(5), requestId, oneLine(message)].filter(Boolean).join('  ');
-  output.result(line, {style: styleOf(weightOf(level))});
+  const style = styleOf(weightOf(level));
+  const [first = '', ...more] = message.replaceAll(/[\p{Cf}\p{Zl}\p{Zp}]/gu, '').split('\n');
+  const head = [time, level?.toUpperCase().padEnd(5), requestId].filter(Boolean);
+  output.result([...head, first.trimEnd()].join('  '), {style});
+  for (const line of more) output.result(`  ${line.trimEnd()}`, {style});
 }
 
 function styleOf(weight: number): LineStyle | undefined {

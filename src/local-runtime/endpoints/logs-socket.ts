@@ -13,6 +13,8 @@ const maxMessageBytes = 64 * 1024;
 /** How many characters of lines wait for a client. */
 const mostWaiting = 1024 * 1024;
 
+const noServers = 'This local runtime runs no servers, so nothing is logged. Start it with --ssr.';
+
 /** Serves the logs of apps as a WebSocket, at `/`. Returns a function that ends its connections. */
 export function serveLogs(server: Server, context: RuntimeContext): () => void {
   const sockets = new WebSocketServer({noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false});
@@ -28,7 +30,9 @@ export function serveLogs(server: Server, context: RuntimeContext): () => void {
           opened.terminate();
           return;
         }
-        opened.once('close', context.logs.follow(siteOf(query), sender(opened, context)));
+        const send = sender(opened, context);
+        if (context.appServers === undefined) send(`${context.now().toISOString()}\t\tWARN\t${noServers}`);
+        opened.once('close', context.logs.follow(siteOf(query), send));
       });
     };
     serve().catch((error: unknown) => {

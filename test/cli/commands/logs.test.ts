@@ -101,6 +101,55 @@ test('logs --since counts by the clock of the service', async () => {
   expect(JSON.parse(stdout)).toMatchObject({message: '1 min ago'});
 });
 
+/** What `logs` prints for entries of a service, until it has printed so many lines. */
+async function printed(entries: readonly object[], args: readonly string[], lines: number): Promise<string> {
+  const server = createServer((_, response) => response.end('{"token": "canary-token"}'));
+  new WebSocketServer({server}).on('connection', (socket) => socket.send(JSON.stringify(entries)));
+  const {origin} = await startOn(server, 'http');
+  const env = {MYCLI_RUNTIME_ORIGIN: origin, MYCLI_LOGS_ORIGIN: origin, MYCLI_API_KEY: 'canary-key'};
+  const following = ['logs', '--project', 'shop', '--target', 'staging', ...args];
+  const {child, ended} = start(binary, following, {cwd: await makeFolder(), env});
+  if (child.stdout === null) throw new Error('no stdout');
+  let seen = 0;
+  createInterface({input: child.stdout}).on('line', () => {
+    seen += 1;
+    if (seen === lines) child.kill('SIGINT');
+  });
+  return (await ended).stdout;
+}
+
+test('logs keep the indentation of a stack trace, whether it is one entry or several', async () => {
+  const entries = [
+    {message: 'ERROR TypeError: no price\n    at cart (cart.js:1:1)\n2026-11-27T12:00:00.000Z  INFO  forged'},
+    {message: '    at page (page.js:2:2)'},
+  ];
+  expect(await printed(entries, [], 4)).toBe(
+    'ERROR  TypeError: no price\n      at cart (cart.js:1:1)\n  2026-11-27T12:00:00.000Z  INFO  forged\n    at page (page.js:2:2)\n',
+  );
+});
+
+test('logs --since counts the timestamp of an entry whose text has no time', async () => {
+  const entries = [60, 1].map((minutes) => ({message: `${minutes} min ago`, timestamp: Date.now() - minutes * 60_000}));
+  expect(await printed(entries, ['--since', '5m'], 1)).toMatch(/^\d{4}-\S+Z {2}1 min ago\n$/);
+});
+
+test('logs --request has the entries of one request', async () => {
+  const entries = ['r-1', 'r-2', ''].map((id) => ({message: `2026-11-27T12:00:00.000Z\t${id}\tINFO\tof ${id}`}));
+  expect(await printed(entries, ['--request', 'r-2'], 1)).toBe('2026-11-27T12:00:00.000Z  INFO   r-2  of r-2\n');
+});
+
+test('logs of a local runtime without servers say so', async () => {
+  await using bench = await createRuntimeBench();
+  expect((await bench.mycli(['push', '--target', 'staging', '--wait'])).code).toBe(0);
+  const args = ['logs', '--target', 'staging', '--runtime-backend', 'legacy', '--json'];
+  const {child, ended} = start(binary, args, {cwd: bench.project, env: bench.env});
+  if (child.stdout === null) throw new Error('no stdout');
+  const [line] = (await once(createInterface({input: child.stdout}), 'line')) as [string];
+  child.kill('SIGINT');
+  await ended;
+  expect(JSON.parse(line)).toMatchObject({level: 'WARN', message: expect.stringContaining('--ssr') as string});
+});
+
 test('logs send the token of a login to no address that only a configuration file sets', async () => {
   await using bench = await createRuntimeBench();
   const {origin, credentials} = bench.runtime;
