@@ -237,7 +237,7 @@ class RunningStep {
 }
 
 function bar(fraction: number): string {
-  const full = Math.round(Math.min(1, Math.max(0, fraction)) * barWidth);
+  const full = Math.floor(Math.min(1, Math.max(0, fraction)) * barWidth);
   return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}]`;
 }
 
@@ -255,8 +255,12 @@ const rateMs = 10_000;
 /** Least time between two measurements, in milliseconds. */
 const samplePauseMs = 250;
 
+/** The time that a transfer has to fill buffers, in milliseconds. */
+const burstMs = 1000;
+
 export class ProgressText {
   #attempt: number | undefined;
+  #startedAt = 0;
   /** How much had been transferred when, in the time of the rate. The last one is when bytes last moved. */
   #samples: {readonly at: number; readonly transferred: number}[] = [];
 
@@ -264,10 +268,13 @@ export class ProgressText {
   measure({transferred, attempt}: OperationProgress): void {
     const at = performance.now();
     const [before, last] = [this.#samples.at(-2), this.#samples.at(-1)];
-    // Bytes that were there before or are resent, and waits for a retry, do not count toward the rate.
-    if (last === undefined || this.#attempt !== attempt || last.transferred > transferred) this.#samples = [];
-    else if (last.transferred === transferred) return;
-    else if (before !== undefined && last.at - before.at < samplePauseMs) this.#samples.pop();
+    const isSame = last !== undefined && this.#attempt === attempt && last.transferred <= transferred;
+    if (isSame && last.transferred === transferred) return;
+    // Bytes that were there before or are resent, stalls, and waits for a retry, do not count toward the rate.
+    if (!isSame || at - last.at >= rateMs) this.#startedAt = at;
+    // Nor do those that buffers between here and the server take at once.
+    if (at - this.#startedAt < burstMs) this.#samples = [];
+    else if (before !== undefined && (last?.at ?? at) - before.at < samplePauseMs) this.#samples.pop();
     this.#attempt = attempt;
     this.#samples.push({at, transferred});
   }
@@ -304,15 +311,23 @@ export class ProgressText {
       return `${done}, waiting for the server${stillMs < 1000 ? '' : `, ${still}`}`;
     }
     if (stillMs >= rateMs) {
-      const end = idleMs === undefined ? '' : `, gives up after ${String(idleMs / 1000)} s`;
-      return `${done}, no bytes for ${still}${end}`;
+      const limit = idleMs === undefined ? '' : `, gives up after ${String(idleMs / 1000)} s`;
+      return `${done}, no bytes for ${still}${limit}`;
     }
+    // Bytes may come in lumps: between two of them, nothing has slowed down yet.
+    const gaps = this.#samples.map(({at}, index) => at - (this.#samples[index - 1]?.at ?? at));
+    const end = now - Math.min(stillMs, Math.max(0, ...gaps));
     // The latest one before the time of the rate, or the first.
-    const from = this.#samples.findLastIndex(({at}) => at <= now - rateMs);
-    this.#samples.splice(0, from);
-    const [first] = this.#samples;
-    if (first === undefined || first.transferred === transferred || first.at === now) return done;
-    const rate = ((transferred - first.transferred) / Math.min(now - first.at, rateMs)) * 1000;
+    this.#samples.splice(
+      0,
+      this.#samples.findLastIndex(({at}) => at <= end - rateMs),
+    );
+    const [first, second] = this.#samples;
+    if (first === undefined || second === undefined) return done;
+    const since = Math.max(first.at, end - rateMs);
+    const share = (since - first.at) / (second.at - first.at);
+    const before = first.transferred + share * (second.transferred - first.transferred);
+    const rate = ((transferred - before) / (end - since)) * 1000;
     const left = total === undefined ? '' : `, ${describeLeft((total - transferred) / rate)} left`;
     return `${done} (${prettyBytes(Math.round(rate))}/s${left})`;
   }
