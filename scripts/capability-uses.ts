@@ -24,7 +24,6 @@ export const capabilityUses: Readonly<
   setVariables: {command: 'env:set', call: 'setVariables'},
   invalidate: {command: 'target:invalidate', call: 'invalidate'},
   tailLogs: {command: 'logs', call: 'tailLogs'},
-  readLogs: {command: 'deployment:logs', call: 'readDeploymentLogs'},
   download: {command: 'bundle:download', call: 'downloadBundle'},
   deleteBundle: {command: 'bundle:delete', call: 'deleteBundles'},
 };

@@ -64,7 +64,6 @@ export type {TailLogsOptions} from './operations/targets/tail-logs.js';
 export type {ListVariablesResult, SetVariablesOptions, SetVariablesResult} from './operations/targets/variables.js';
 export type {ListTargetsResult} from './pipelines/targets.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
-export type {ReadLogsOptions, ReadLogsResult} from './operations/deploy/read-logs.js';
 export type {BackendSettings} from './backends/built-in-backends.js';
 export type {BundleMatches} from './backends/host-backend.js';
 export type {

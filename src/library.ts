@@ -9,7 +9,6 @@ import {bundleSourceIn, type BundleSource} from './operations/bundle-source.js';
 import type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
 import type {ArchiveInspection} from './bundle/contents/inspect-archive.js';
 import type {DeleteBundlesOptions, DeleteBundlesResult} from './operations/delete-bundles.js';
-import type {ReadLogsOptions, ReadLogsResult} from './operations/deploy/read-logs.js';
 import type {
   BundleInspection,
   DownloadBundleOptions,
@@ -215,13 +214,6 @@ export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResu
   resultOf(deploy.promoteBundle),
   changing,
 );
-
-/**
- * Reads the log of a deployment, with `follow` until it is complete.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no logs or no history; `ERR_REJECTED` when
- * there is no such deployment; for everything else a user can cause; `signal.reason` when aborted.
- */
-export const readDeploymentLogs = libraryCall<ReadLogsOptions, ReadLogsResult>(read.readDeploymentLogs);
 
 /**
  * Tells what each target of a project runs, where, and what is being deployed to it.

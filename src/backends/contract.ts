@@ -214,14 +214,6 @@ export interface BackendCapabilities<Options = unknown> {
    * signal.
    */
   tailLogs?(request: TargetRequest, context: BackendContext<Options>): AsyncIterable<LogEntry>;
-  /**
-   * Capability `logs`. Resolves to what there is of a log from `cursor` on, or from its start without one. No lines and
-   * a cursor: there may be more later, and the host asks again.
-   */
-  readLogs?(
-    request: {readonly deployment: DeploymentRef; readonly cursor?: string | undefined},
-    context: BackendContext<Options>,
-  ): Promise<DeploymentLog>;
   /** Capability `download`. Streams the archive into `writeTo`. @throws `ERR_BUNDLE_UNKNOWN` */
   download?(request: DownloadRequest, context: BackendContext<Options>): Promise<void>;
   /** Capability `delete`. Resolves when the bundle is gone. @throws `ERR_BUNDLE_UNKNOWN` */
@@ -267,7 +259,6 @@ export type BackendCapability =
   | 'set-variables'
   | 'invalidate'
   | 'tail-logs'
-  | 'logs'
   | 'download'
   | 'delete';
 
@@ -423,14 +414,6 @@ export interface LogEntry {
   readonly level?: string | undefined;
   /** ID of the request that it belongs to. */
   readonly requestId?: string | undefined;
-}
-
-/** Part of the log of a deployment. */
-export interface DeploymentLog {
-  /** In order, without line breaks. */
-  readonly lines: readonly string[];
-  /** Where the next part starts. Without one, the log is complete. */
-  readonly cursor?: string | undefined;
 }
 
 /** Which part of a list the host asks for. */

@@ -206,10 +206,6 @@ export const backendMembers = {
     entries,
     logEntry,
   ),
-  readLogs: row(
-    {doing: 'reading the log of the deployment', capability: 'logs', effect: 'reads', repeatable: true},
-    v.looseObject({lines: v.array(v.string()), cursor: text}),
-  ),
   // What it has written cannot be taken back.
   download: row({doing: 'downloading the bundle', capability: 'download', effect: 'reads'}, v.unknown()),
   deleteBundle: row({doing: 'deleting the bundle', capability: 'delete', effect: 'writes'}, v.unknown()),

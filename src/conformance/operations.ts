@@ -45,7 +45,6 @@ const tries: {readonly [Name in Tried]: readonly [on: TriedOperation['on'], requ
   listVariables: ['deployment', (_, {targetSlug}) => ({limit: 10, targetSlug})],
   setVariables: ['deployment', (_, {targetSlug}) => ({targetSlug, set: {CONFORMANCE: 'a value'}, unset: []})],
   invalidate: ['deployment', (_, {targetSlug}) => ({targetSlug, pattern: '/*'})],
-  readLogs: ['deployment', ({deployment = {}}) => ({deployment})],
   deploy: ['bundle', ({bundleId}, {targetSlug}) => ({bundleId, targetSlug})],
   download: ['bundle', ({bundleId}) => ({bundleId, writeTo: new PassThrough().resume()})],
   deleteBundle: ['bundle', ({bundleId}) => ({bundleId})],

@@ -7,7 +7,6 @@ import {knownFields, objectSchema, nonEmpty} from '../settings/schemas.js';
 import {redirectSchema, settingsSchema} from '../settings/target-settings.js';
 import {isRecord} from '../text/json.js';
 import type {DeleteBundlesOptions} from './delete-bundles.js';
-import type {ReadLogsOptions} from './deploy/read-logs.js';
 import type {DownloadBundleOptions} from './download-bundle.js';
 import type * as options from './options.js';
 import type {PruneBundlesOptions} from './prune-bundles.js';
@@ -29,7 +28,7 @@ export type CallOptionName =
   | 'to'
   | 'variables'
   | keyof (options.DeployBundleOptions & options.RollbackBundleOptions & options.PromoteBundleOptions)
-  | keyof (options.WaitForDeploymentOptions & options.ListDeploymentsOptions & ProjectStatusOptions & ReadLogsOptions)
+  | keyof (options.WaitForDeploymentOptions & options.ListDeploymentsOptions & ProjectStatusOptions)
   | keyof (DownloadBundleOptions & DeleteBundlesOptions & PruneBundlesOptions & TailLogsOptions)
   | keyof (CreateTargetOptions & DeleteTargetOptions & SetVariablesOptions & InvalidateOptions)
   | keyof (DeployPreviewOptions & PrunePreviewsOptions & ApplyTargetOptions);
@@ -103,7 +102,7 @@ export const optionSchemas: Readonly<Record<CallOptionName, v.GenericSchema>> = 
   legacyAuth: auth,
   signal: v.instance(AbortSignal, 'must be an AbortSignal'),
   ...each(callback, 'onProgress', 'onEvent', 'onRetry', 'onFallback', 'onResolve'),
-  ...each(callback, 'onDeletion', 'onLines', 'onReconnect'),
+  ...each(callback, 'onDeletion', 'onReconnect'),
   ...each(callback, 'confirm', 'confirmTarget', 'guardsOf', 'optionsOf'),
   ...each(objectSchema, 'backends', 'backendOptions', 'pushRecords', 'uploadStates', 'set'),
   ...each(nonEmpty, 'cwd', 'archive', 'preview', 'output', 'backend', 'branch', 'match', 'name'),

@@ -3,7 +3,6 @@ import prettyBytes from 'pretty-bytes';
 import {createError} from '../errors/index.js';
 import {count} from '../text/sentence.js';
 import {placeFlags} from '../text/suggest.js';
-import {findDeployment, readLog, type ReadLogsOptions, type ReadLogsResult} from '../operations/deploy/read-logs.js';
 import {
   describeBundle,
   downloadBundleFrom,
@@ -15,7 +14,6 @@ import {
   type InspectArchiveOptions,
   type InspectBundleOptions,
 } from '../operations/download-bundle.js';
-import {callBackNow} from '../operations/host.js';
 import {inspectFile, type ArchiveInspection} from '../bundle/contents/inspect-archive.js';
 import {
   collectDeployments,
@@ -154,26 +152,6 @@ export async function inspectBundle(options: InspectBundleOptions, host: Pipelin
       const {result, ...bundle} = await readDownloaded(open, options.bundleId, (path) => inspectFile(path, options));
       outlet.title(`Read bundle ${String(bundle.bundleId)}: ${count(result.files.length, 'file')}`);
       return {...bundle, ...result};
-    })
-    .run();
-}
-
-export async function readDeploymentLogs(options: ReadLogsOptions, host: PipelineHost): Promise<ReadLogsResult> {
-  const {targetSlug, onLines} = options;
-  return chooseFor(options, ['logs', 'history'], host)
-    .step('read', `Read the log of a deployment to ${targetSlug}`, async ({open}, {outlet}) => {
-      const {deployment, bundleId, status} = await findDeployment(open, options);
-      const lines: string[] = [];
-      let total = 0;
-      const take = (more: readonly string[]) => {
-        total += more.length;
-        if (onLines) callBackNow(() => onLines(more));
-        else for (const line of more) lines.push(line);
-      };
-      const done = await readLog(open, deployment, take, options);
-      outlet.title(`Read ${count(total, 'line')}${done ? '' : ' so far'}`);
-      const {deploymentId} = deployment;
-      return {...open.project, targetSlug, deploymentId, bundleId, status, lines, done};
     })
     .run();
 }

@@ -376,21 +376,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
       ? {items: [...page.items, {targetSlug: 'staging-2'}]}
       : {...page, total: undefined};
   }),
-  brokenCall('ends the log of a deployment that is running', 'readLogs', async (call, context) => {
-    const part = Object(await call(context)) as {readonly lines: readonly string[]};
-    return part.lines.length === 0 ? {lines: []} : part;
-  }),
-  brokenCall('returns the lines of a log with their line breaks', 'readLogs', async (call, context) => {
-    const {lines, ...part} = Object(await call(context)) as {readonly lines: readonly string[]};
-    return {...part, lines: lines.map((line) => `${line}\n`)};
-  }),
-  broken('ignores the cursor of a log', (good) => ({
-    readLogs: ({deployment}, context) => good.readLogs({deployment}, context),
-  })),
-  broken('reads the log of the newest deployment', (good) => ({
-    readLogs: async ({deployment, ...request}, context) =>
-      good.readLogs({...request, deployment: await newest(good, deployment, context)}, context),
-  })),
 
   broken(
     'reports a digest that is not that of the downloaded bytes',

@@ -182,12 +182,6 @@ export function createShelfBackend(changed: Partial<Steps> = {}) {
         await delay(10, undefined, {signal: context.signal}).catch(() => context.signal.throwIfAborted());
       }
     },
-    async readLogs({deployment: {targetSlug, deploymentId}, cursor = '0'}, context) {
-      const url = urlOf(context, 'logs', String(targetSlug), String(deploymentId), cursor);
-      const request = context.http(url, {headers: authorized(context)});
-      const {lines, next} = await request.json<{lines: string[]; next?: string}>();
-      return {lines, cursor: next};
-    },
     async download({bundleId, writeTo, resume, onStart}, context) {
       const range = resume && {range: `bytes=${String(resume.offset)}-`, 'if-range': resume.validator};
       const url = urlOf(context, 'bundles', String(bundleId));

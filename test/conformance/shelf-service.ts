@@ -46,7 +46,7 @@ const password = 'canary-shelf-password-3a90';
 const seal = 'canary-shelf-seal-07c2';
 const targetSlugs: ReadonlySet<string> = new Set(['staging', 'production']);
 const ofTargets: ReadonlySet<string> = new Set([
-  ...['targets', 'logs', 'variables', 'purges', 'tail'],
+  ...['targets', 'variables', 'purges', 'tail'],
   ...['settings', 'redirects', 'access'],
 ]);
 /** How many items a page has at most, whatever the limit. */
@@ -54,7 +54,7 @@ const largestPage = 5;
 
 /**
  * A small hosting service in memory, with a protocol of its own and odd IDs: `/PROJECT/uploads[/ID[/PART]]`,
- * `/PROJECT/bundles[/ID]`, `/PROJECT/targets[/TARGET[/ID]]`, `/PROJECT/logs/TARGET/ID/START`,
+ * `/PROJECT/bundles[/ID]`, `/PROJECT/targets[/TARGET[/ID]]`,
  * `/PROJECT/settings/TARGET`, `/PROJECT/redirects/TARGET`, `/PROJECT/access/TARGET`, `/PROJECT/variables/TARGET`, `/PROJECT/purges/TARGET`, `/PROJECT/tail/TARGET`, `/login` and `/me`.
  */
 export async function openShelf({through}: Suite = {through: async (origin) => origin}): Promise<ConformanceService> {
@@ -119,7 +119,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
   };
 
   const deployment = (path: readonly string[], {method, query, body}: Asked): Answer => {
-    const [project = '', kind, name, id, place] = path;
+    const [project = '', kind, name, id] = path;
     if (name === undefined) {
       const used = [...targetSlugs].filter((slug) => deployments.has(`${project}/${slug}`));
       const rows = [...used.map((slug) => ({slug})), ...[...made.values()].filter((one) => one.project === project)];
@@ -186,12 +186,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
     const found = history.find((one) => one.id === id);
     if (!found) return {status: 404, body: {detail: 'no such deployment'}};
     found.looks += 1;
-    if (kind !== 'logs') return {status: 200, body: {status: found.looks > 1 ? found.end : 'in_progress'}};
-    const whole = ['one moment', `copying ${found.bundleId}`, '', `${found.id} is done`];
-    // What there is so far.
-    const log = found.looks > 2 ? whole : whole.slice(0, 2);
-    const [start, end] = [Number(place), Math.min(Number(place) + 2, log.length)];
-    return {status: 200, body: {lines: log.slice(start, end), ...(end < whole.length && {next: String(end)})}};
+    return {status: 200, body: {status: found.looks > 1 ? found.end : 'in_progress'}};
   };
 
   /** A password is good for a ticket, and a ticket for the key. */

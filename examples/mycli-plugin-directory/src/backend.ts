@@ -9,7 +9,6 @@ import {
   promoteBundle,
   readDeployment,
   readDeployments,
-  readLog,
   statusOf,
 } from './deployments.js';
 import {failure, toFailure} from './failure.js';
@@ -94,16 +93,6 @@ export const directoryBackend: Backend<DirectoryOptions> = {
         return {...rest, description, deployment: {deploymentId, targetSlug}, status};
       });
       return {items, total: stored.length, raw: stored};
-    });
-  },
-
-  readLogs({deployment: {deploymentId, targetSlug}, cursor = '0'}, context) {
-    return inProject(context, async (project) => {
-      const target = targetLayout(project, String(targetSlug));
-      const deployment = await readDeployment(target, Number(deploymentId));
-      const status = statusOf(deployment, await readDeployments(target), await currentBundle(target));
-      const lines = await readLog(target, deployment.deploymentId, Number(cursor));
-      return {lines, ...(status !== 'finished' && {cursor: String(Number(cursor) + lines.length)})};
     });
   },
 

@@ -1,4 +1,4 @@
-import {readFile, readlink, rename, symlink, writeFile} from 'node:fs/promises';
+import {readFile, readlink, rename, symlink} from 'node:fs/promises';
 import {basename, join} from 'node:path';
 import type {DeploymentStatus} from 'mycli/backend';
 import {readBundle, writeJson} from './bundles.js';
@@ -37,24 +37,12 @@ export async function deployBundle(
   };
   const deploymentId = await withIncoming(project.incoming, async (folder) => {
     await writeJson(join(folder, 'deployment.json'), record);
-    const origin = promotedFrom === undefined ? '' : `, promoted from ${promotedFrom}`;
-    const log = `${record.createdAt} Deploying bundle ${bundle.bundleId} to ${targetSlug}${origin}\n`;
-    await writeFile(join(folder, logFile), log, {flag: 'wx', flush: true});
     return publish(folder, target.deployments);
   });
   await switchToNewest(project, target);
   // Someone may have deleted it in the meantime.
   await readBundle(project, bundle.bundleId);
   return {...record, deploymentId};
-}
-
-/** The log of a deployment, next to its record. */
-const logFile = 'log.txt';
-
-/** The lines of a deployment's log, from number `start` on. */
-export async function readLog(target: TargetLayout, deploymentId: number, start: number): Promise<readonly string[]> {
-  const text = await readFile(join(target.deployments, String(deploymentId), logFile), 'utf8');
-  return text.split('\n').slice(start, -1);
 }
 
 /** Deploys the bundle that another target runs, and records where it came from. @throws when that runs another one. */

@@ -110,7 +110,7 @@ export const apiBackend = {
   },
 
   ...environmentMembers,
-} satisfies BuiltInBackend<ApiBackendOptions, 'promote' | 'tailLogs' | 'readLogs' | 'download' | 'deleteBundle'>;
+} satisfies BuiltInBackend<ApiBackendOptions, 'promote' | 'tailLogs' | 'download' | 'deleteBundle'>;
 
 /**
  * Gets an access token, and tries it on the bundles of the project, when there is one. That the project does not exist

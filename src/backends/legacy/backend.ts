@@ -65,7 +65,7 @@ export const legacyBackend = {
     });
     readAcceptance(response);
   },
-} satisfies BuiltInBackend<LegacyBackendOptions, 'promote' | 'readLogs'>;
+} satisfies BuiltInBackend<LegacyBackendOptions, 'promote'>;
 
 /** Uploads a v1 bundle, and deploys it in the same request if there is a target. */
 async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext): Promise<BuiltInUploadResult> {

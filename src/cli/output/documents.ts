@@ -20,7 +20,6 @@ import type {ListVariablesResult, SetVariablesResult} from '../../operations/tar
 import type {DeletedPreview, DeployedPreview} from '../../operations/targets/previews.js';
 import type {ListPreviewsResult, PrunePreviewsResult} from '../../pipelines/previews.js';
 import type {ListTargetsResult} from '../../pipelines/targets.js';
-import type {ReadLogsResult} from '../../operations/deploy/read-logs.js';
 import type {LocalRuntime} from '../../local-runtime/runtime-options.js';
 import type {MycliConfig} from '../../config.js';
 import type {DoctorCheck} from '../setup/doctor.js';
@@ -200,9 +199,6 @@ export type BundleRollbackDocument = RollbackBundleResult;
 
 /** The bundle deployed by the promotion. */
 export type BundlePromoteDocument = PromoteBundleResult;
-
-/** The log of a deployment. */
-export type DeploymentLogsDocument = ReadLogsResult;
 
 /** One page of a project's bundles. */
 export type BundleListDocument = ListBundlesResult;

@@ -109,28 +109,6 @@ export const deploymentCases = {
       },
     },
   ],
-  readLogs: [
-    {
-      name: 'logs: each deployment has its own, which ends when it is complete',
-      proves:
-        'Read while the deployment runs, it has the lines, without breaks, that it has later, or is refused then.',
-      async run(subject) {
-        const {deployment} = await subject.deploy();
-        const running = await readLog(subject, deployment);
-        await subject.finished({deployment});
-        const lines = await readLog(subject.again(), fromJson(deployment));
-        const broken = lines.filter((line) => /[\r\n]/.test(line));
-        expectAnswer('the lines with a line break in them', broken, []);
-        const advice = 'Leave out its cursor only when there will be no more lines.';
-        expectAnswer('the log that was read while the deployment ran', running, lines, advice);
-        await subject.deployed();
-        const reading = readLog(subject, deployment);
-        const {result, error} = await outcomeOf(reading);
-        if (error) await expectError('the log of an earlier deployment', reading, anyCode);
-        else expectAnswer('the log of an earlier deployment', result, lines);
-      },
-    },
-  ],
 } as const satisfies MemberCases;
 
 async function statusOf(subject: Subject, deployment: DeploymentRef): Promise<string> {
@@ -138,7 +116,7 @@ async function statusOf(subject: Subject, deployment: DeploymentRef): Promise<st
 }
 
 /**
- * Asserts that everything says the same of the only deployment to a target: history, status, log and `inUseBy`.
+ * Asserts that everything says the same of the only deployment to a target: history, status and `inUseBy`.
  * @param isLive what the caller was answers. Undefined: nothing, so that either will do.
  */
 export async function expectDeployed(
@@ -148,7 +126,7 @@ export async function expectDeployed(
   after: string,
   isLive?: boolean,
 ): Promise<void> {
-  const {listDeployments, getDeployment, readLogs} = subject.backend;
+  const {listDeployments, getDeployment} = subject.backend;
   await subject.nextInstant();
   // A target without deployments may be an unknown one.
   const rows = async () => (await outcomeOf(subject.history(targetSlug))).result ?? [];
@@ -166,7 +144,6 @@ export async function expectDeployed(
     history: listDeployments && status !== 'unknown' ? isFinished : undefined,
     status:
       getDeployment && isFinished ? (await outcomeOf(endOf(subject, deployment))).result === 'finished' : undefined,
-    log: readLogs && isFinished ? (await outcomeOf(readLog(subject, deployment))).error === undefined : undefined,
     inUseBy: inUseBy?.includes(targetSlug),
   };
   const answers = Object.entries(said).filter(([, isSaid]) => isSaid !== undefined);
@@ -179,18 +156,4 @@ export async function expectDeployed(
 /** The status of a deployment once it has ended. */
 function endOf(subject: Subject, deployment: DeploymentRef): Promise<string> {
   return subject.becomes('the deployment', ['finished', 'failed'], () => statusOf(subject, deployment));
-}
-
-/** Reads the log of a deployment until it is complete. */
-async function readLog(subject: Subject, deployment: DeploymentRef): Promise<readonly string[]> {
-  const lines: string[] = [];
-  let cursor: string | undefined;
-  await subject.becomes('the cursor of the log', [undefined], async () => {
-    const part = await subject.call('readLogs', {deployment, cursor});
-    const isRepeated = part.lines.length > 0 && part.cursor !== undefined && part.cursor === cursor;
-    assert.ok(!isRepeated, `Expected a new cursor. The backend returned lines and ${shown(cursor)} again.`);
-    for (const line of part.lines) lines.push(line);
-    return (cursor = part.cursor);
-  });
-  return lines;
 }

@@ -13,7 +13,6 @@ import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
 import {findAwaited} from '../targets/find-targets.js';
 import {startPoll} from './poll.js';
-import {lastLines} from './read-logs.js';
 import {asSentence} from '../../text/sentence.js';
 import type {CommandToRun} from '../../errors/suggestion.js';
 
@@ -95,27 +94,22 @@ const lostCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ERR_BACKEND_FAILED',
 ]);
 
-/** The error for a deployment that was accepted and then failed, with the last lines of its log if there is one. */
+/** The error for a deployment that was accepted and then failed. */
 export async function deploymentFailed(
   open: OpenBackend,
   deployment: DeploymentRef,
   state: Pick<DeploymentState, 'status' | 'description' | 'logUrl'>,
 ): Promise<Error> {
   const logUrl = shownUrl(state.logUrl);
-  const isSilent = state.description === undefined && open.backend.readLogs === undefined;
+  const isSilent = state.description === undefined;
   const silent = isSilent ? ['The service gives no reason. Look in its own log or web interface.'] : [];
   const why = state.description === undefined ? '' : `: ${state.description}`;
-  const log = await lastLines(open, deployment);
   return createError('ERR_DEPLOYMENT_FAILED', asSentence(`${describe(deployment)} failed${why}`), {
-    suggestions: [
-      ...(logUrl === undefined ? silent : [`Log: ${logUrl}`]),
-      ...(log.length > 0 ? ['The last lines of its log:', ...log] : []),
-    ],
+    suggestions: logUrl === undefined ? silent : [`Log: ${logUrl}`],
     details: {
       deployment,
       status: state.status,
       ...(logUrl !== undefined && {logUrl}),
-      ...(log.length > 0 && {log}),
     },
   });
 }

@@ -32,7 +32,7 @@ beforeAll(async () => {
   await symlink(binary, join(bin, 'mycli'));
   data = join(bench.root, 'home/.local/share');
   await mkdir(join(data, 'mycli'), {recursive: true});
-  const plugins = ['acme', 'logs'].map((name) => ({
+  const plugins = ['acme'].map((name) => ({
     ...{name: `mycli-plugin-${name}`, root: fixturePlugin(name), type: 'link'},
   }));
   await writeFile(join(data, 'mycli/package.json'), JSON.stringify({private: true, oclif: {schema: 1, plugins}}));
@@ -120,8 +120,6 @@ test.each(examples)('$example does what it says', async ({id, example}) => {
   const unasked: Readonly<Record<string, string>> = {
     'bundle:delete': '--yes',
     'target:delete': '--yes',
-    // The built-in backends have no logs.
-    'deployment:logs': '--project my-shop --runtime-backend logs',
     'auth:login': '--no-verify',
     init: line.includes('--origin') ? '--no-verify' : '--project my-shop --origin https://runtime.example',
   };

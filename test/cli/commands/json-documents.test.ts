@@ -163,7 +163,6 @@ const failures: readonly Case[] = [
   {what: 'no target', args: ['bundle:history', ...shop]},
   {what: 'a target that is not there', args: ['bundle:history', ...shop, '--target', 'unused']},
   {what: 'nothing to promote', args: ['bundle:promote', ...staging, '--from', 'unused']},
-  {what: 'a log that the backend does not have', args: ['deployment:logs', ...staging]},
   {what: 'logs of no target', args: ['logs', ...shop, '--target', 'nowhere']},
   {what: 'a target that is there', args: ['target:create', 'staging', ...shop]},
   {what: 'a production target', args: ['target:delete', 'live', ...shop, '--yes']},
@@ -211,22 +210,7 @@ describe('the document of', () => {
     const ids = Object.keys(ownCommands);
     expect([...validators.keys()].filter((id) => id !== 'error' && id !== 'manifest')).toEqual(ids);
     const missing = (cases: readonly Case[]) => ids.filter((id) => !cases.some(({args}) => args[0] === id));
-    expect([missing(successes), missing(failures)]).toEqual([['deployment:logs', 'logs', 'runtime:start'], []]);
-  });
-
-  test("'deployment:logs' is as its schema says, and the text has what the terminal can show", async () => {
-    await using plugins = await createPluginBench('logs');
-    const args = ['deployment:logs', '--target', 'staging', '--runtime-backend', 'logs'];
-    const {stdout} = await plugins.mycli([...args, '--json']);
-    expect(documentOf('deployment:logs', stdout)).toEqual({
-      ...{schemaVersion: 1, backend: 'logs', projectSlug: 'shop', targetSlug: 'staging'},
-      ...{deploymentId: 12, bundleId: 3, status: 'failed', done: true},
-      lines: ['copying', expect.stringMatching(/^no .*space$/)],
-    });
-    const text = await plugins.mycli([...args, '--follow', '--deployment', '12']);
-    expect(text.code).toBe(0);
-    expect(text.stdout).toMatch(/^copying\nno .*space\n$/);
-    expect(text.stdout).not.toContain('\u001B');
+    expect([missing(successes), missing(failures)]).toEqual([['logs', 'runtime:start'], []]);
   });
 });
 
