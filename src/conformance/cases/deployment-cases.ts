@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type {BundleId, DeploymentRef} from '../../backends/contract.js';
 import {anyCode, expectAnswer, expectError, notTried, outcomeOf} from '../expectations.js';
 import {shown, unknownBundle, withCode} from '../expectations.js';
-import {fromJson, notOffered, type MemberCases, type Subject} from '../subject.js';
+import {notOffered, type MemberCases, type Subject} from '../subject.js';
 import {expectUnknown, unknownIdLike} from './bundle-cases.js';
 
 export const deploymentCases = {
