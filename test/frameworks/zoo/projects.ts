@@ -389,8 +389,7 @@ const unknownProjects: readonly ZooProject[] = [
   },
   {
     id: 'ember',
-    name: 'Ember',
-    packages: ['ember-source'],
+    variant: 'Ember',
     create: 'npx ember-cli@latest new zoo-ember --directory app --lang en --skip-npm --skip-git',
     framework: 'vite',
     text: 'Congratulations, you made it!',
