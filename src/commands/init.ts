@@ -6,6 +6,7 @@ import {planProject, refuseExistingConfig, writeProject} from '../cli/setup/plan
 import type {InitDocument} from '../cli/output/documents.js';
 
 export default class Init extends BaseCommand<typeof Init> {
+  static override readonly changes = 'machine';
   static override readonly summary = 'Set up a project: write a configuration and store credentials.';
   static override readonly description =
     'Detects the framework and the folder it builds into, asks for what no flag or environment variable sets, checks and ' +

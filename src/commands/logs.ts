@@ -4,6 +4,7 @@ import type {LogsDocument} from '../cli/output/documents.js';
 import {describeSettings} from '../cli/settings/settings.js';
 
 export default class Logs extends BaseCommand<typeof Logs> {
+  static override readonly isEndless = true;
   static override readonly summary = 'Follow what the app of a target logs, until Ctrl-C.';
   static override readonly description =
     'One line for each entry: its time, its level, the ID of its request and its text. Connects again, with a new token, ' +

@@ -5,6 +5,7 @@ import {createError} from '../errors/index.js';
 import {flagValue, shellLine} from '../text/suggest.js';
 
 export default class Open extends BaseCommand<typeof Open> {
+  static override readonly changes = 'machine';
   static override readonly summary = 'Open the URL of a target in the browser.';
   static override readonly description =
     'Prints the URL instead with --print or --json, and where there is no terminal or no display.';

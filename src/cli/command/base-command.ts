@@ -30,6 +30,11 @@ type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
 export abstract class BaseCommand<T extends typeof Command> extends Command {
   static override readonly baseFlags = globalFlags;
 
+  /** What it changes: without it, nothing. In the manifest, as all that is static, for whoever makes tools of it. */
+  static readonly changes?: 'service' | 'machine';
+  /** Whether it prints documents until it is stopped. */
+  static readonly isEndless?: boolean;
+
   declare config: HostConfig;
   /** The flags on the command line. Settings also have the environment and the configuration file. */
   declare protected flags: CommandFlags<T>;
@@ -47,9 +52,9 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     needs: readonly Needed[],
     {target, ...more}: Partial<BackendReach<Needed>> & Pick<SettingsUse, 'target'> = {},
   ) {
-    const settings = more.settings ?? (await context.loadSettings({changes: more.writes, target}));
+    const settings = more.settings ?? (await context.loadSettings({target}));
     const {reachBackends} = await import('../settings/reach-backends.js');
-    return reachBackends({context, settings, needs, ...more});
+    return reachBackends({context, settings, needs, writes: context.writes, ...more});
   }
 
   constructor(argv: string[], {options}: HostConfig) {
@@ -88,7 +93,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;
     this.words = argv.map(String);
-    const context = new CommandContext(session, flags, this.config);
+    const {changes} = this.constructor as typeof BaseCommand;
+    const context = new CommandContext(session, flags, this.config, changes === 'service');
     for (const line of misspeltVariables(session.env)) session.output.warn(line);
     const short = this.config.commands.flatMap(({id, aliases}) => {
       const alias = aliases.find((name) => !name.includes(':'));

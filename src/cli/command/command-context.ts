@@ -40,11 +40,13 @@ export class CommandContext {
   /**
    * @param flags As given on the command line.
    * @param config oclif's configuration, with its plugins.
+   * @param writes Whether the command changes something at the service.
    */
   constructor(
     readonly session: Session,
     readonly flags: GivenFlags,
     readonly config: Interfaces.Config,
+    readonly writes = false,
   ) {
     this.env = session.env;
     this.output = session.output;
@@ -89,7 +91,7 @@ export class CommandContext {
    */
   async loadSettings(use: SettingsUse = {}): Promise<Settings> {
     const {output} = this;
-    const {settings, sources, named} = await loadSettings(this, use);
+    const {settings, sources, named} = await loadSettings(this, {changes: this.writes, ...use});
     this.settings = settings;
     this.configFile = sources.file;
     this.#sources = sources;

@@ -12,6 +12,7 @@ import {createError} from '../../errors/index.js';
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override readonly aliases = ['login'];
+  static override readonly changes = 'machine';
   static override readonly summary = "Store credentials for an origin, or for a plugin's backend.";
   static override readonly description =
     'Prompts for the secret without echoing it, or reads it from stdin. Asks the service whether it accepts the ' +

@@ -18,6 +18,7 @@ import {createError} from '../../errors/index.js';
 
 export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   static override readonly aliases = ['logout'];
+  static override readonly changes = 'machine';
   static override readonly summary = 'Remove the stored credentials for one origin or backend, or for all.';
   static override readonly description =
     'Without flags, removes the credentials for the origins set in the environment and the configuration file. With ' +

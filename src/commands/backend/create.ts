@@ -5,6 +5,7 @@ import {pluginPackage, writePlugin} from '../../cli/setup/new-plugin.js';
 import {commandLine, shellLine} from '../../text/suggest.js';
 
 export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
+  static override readonly changes = 'machine';
   static override readonly summary = 'Create a plugin with a backend, tests and a CI workflow.';
   static override readonly description =
     'Writes the package mycli-plugin-NAME, whose backend NAME passes the conformance suite against a stand-in for its ' +

@@ -10,6 +10,7 @@ import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
   static override readonly aliases = ['build'];
+  static override readonly changes = 'machine';
   static override readonly summary = 'Build a bundle into an archive file and a manifest.';
   static override readonly description =
     'Packs the build directory into an archive for bundle:push --archive. The same content always produces the same bytes, ' +

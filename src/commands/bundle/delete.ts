@@ -7,6 +7,7 @@ import {projectTitle} from '../../backends/names.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   static override readonly aliases = ['delete'];
+  static override readonly changes = 'service';
   static override readonly summary = 'Delete bundles of a project.';
   static override readonly description =
     'Asks for confirmation; without a terminal, pass --yes. If the server refuses to delete one bundle, for example because ' +
@@ -27,8 +28,8 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     const {yes} = this.flags;
     const consent = deletionConsent(yes, 'bundles', context);
     // They are bundles of the project, on no target.
-    const settings = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
-    const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});
+    const settings = {...(await context.loadSettings()), targetSlug: undefined};
+    const {options, host} = await this.reach(context, ['projectSlug'], {settings});
     const {projectSlug} = options;
     const {deleteBundles} = await import('../../pipelines/delete.js');
     const {bundleColumns} = await import('../../cli/output/render-lists.js');

@@ -6,6 +6,7 @@ import {flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly aliases = ['deploy'];
+  static override readonly changes = 'service';
   static override readonly summary = 'Deploy an uploaded bundle to a target.';
   static override readonly description =
     'Takes a bundle ID printed by bundle:push, or latest for the newest usable bundle of the project.';
@@ -27,7 +28,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   }
 
   async #deploy(context: CommandContext): Promise<BundleDeployDocument> {
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {deployBundle} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');

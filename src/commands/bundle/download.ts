@@ -6,6 +6,7 @@ import {createError} from '../../errors/index.js';
 
 export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
   static override readonly aliases = ['download'];
+  static override readonly changes = 'machine';
   static override readonly summary = 'Download the archive of a bundle.';
   static override readonly description =
     'The file is only written once it is complete and readable. An interrupted download is kept as FILE.part, and the next ' +

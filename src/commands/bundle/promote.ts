@@ -5,6 +5,7 @@ import {flagsOf} from '../../cli/command/flags.js';
 
 export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
   static override readonly aliases = ['promote'];
+  static override readonly changes = 'service';
   static override readonly summary = 'Deploy the bundle that one target runs to another.';
   static override readonly description =
     "Uses the backend's own promotion if it has one. Otherwise it deploys the same bundle, like bundle:deploy.";
@@ -18,7 +19,7 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
   };
 
   protected async execute(context: CommandContext): Promise<BundlePromoteDocument> {
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {promoteBundle} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');

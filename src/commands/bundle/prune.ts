@@ -6,6 +6,7 @@ import {projectTitle} from '../../backends/names.js';
 
 export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
   static override readonly aliases = ['prune'];
+  static override readonly changes = 'service';
   static override readonly summary = 'Delete bundles that are no longer needed.';
   static override readonly description =
     'Never deletes a bundle that a target runs, that is being uploaded or deployed, or that is among the last --keep ' +
@@ -42,8 +43,8 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     const olderThanMs = age === undefined ? undefined : ageFlag('--older-than', age);
     const consent = deletionConsent(yes || dryRun, 'bundles', context);
     // They are bundles of the project, on no target.
-    const settings = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
-    const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});
+    const settings = {...(await context.loadSettings()), targetSlug: undefined};
+    const {options, host} = await this.reach(context, ['projectSlug'], {settings});
     const {projectSlug} = options;
     const {pruneBundles} = await import('../../pipelines/delete.js');
     const {bundleColumns, renderPruned} = await import('../../cli/output/render-lists.js');

@@ -9,6 +9,7 @@ import {createError} from '../../errors/index.js';
 
 export default class BundlePush extends BaseCommand<typeof BundlePush> {
   static override readonly aliases = ['push'];
+  static override readonly changes = 'service';
   static override readonly summary = 'Build and upload a bundle, and deploy it if there is a target.';
   static override readonly description = 'Uses Runtime (OAuth) if it is configured, otherwise Runtime (API key).';
   static override readonly examples = [
@@ -51,7 +52,6 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     const targetSlug = settings.targetSlug?.value;
     const {options, host} = await this.reach(context, ['projectSlug'], {
       settings,
-      writes: true,
       builds: archive === undefined,
       previews: dryRun,
       alsoMissing: missingTarget(settings, invalidate),
@@ -73,7 +73,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   }
 
   async #loadSettings(context: CommandContext): Promise<Settings> {
-    const settings = await context.loadSettings({changes: true});
+    const settings = await context.loadSettings();
     if (settings.projectSlug !== undefined) return settings;
     const {offerSetup} = await import('../../cli/setup/plan-project.js');
     return offerSetup(context, settings);

@@ -5,6 +5,7 @@ import {flagsOf, invalidateFlag} from '../../cli/command/flags.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   static override readonly aliases = ['rollback'];
+  static override readonly changes = 'service';
   static override readonly summary = 'Deploy the bundle that a target ran previously.';
   static override readonly description =
     'Rolls back to the latest finished deployment of a different bundle that was neither rolled back from nor failed ' +
@@ -20,7 +21,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   };
 
   protected async execute(context: CommandContext): Promise<BundleRollbackDocument> {
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {rollbackBundle} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');

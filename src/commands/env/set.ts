@@ -6,6 +6,7 @@ import {readVariables} from '../../cli/setup/variable-values.js';
 import {createError} from '../../errors/index.js';
 
 export default class EnvSet extends BaseCommand<typeof EnvSet> {
+  static override readonly changes = 'service';
   static override readonly summary = 'Set environment variables of a target.';
   static override readonly description =
     'All of them in one request; others stay. The service then publishes the target again, which --wait waits for. ' +
@@ -44,9 +45,9 @@ export default class EnvSet extends BaseCommand<typeof EnvSet> {
     if (pairs.length === 0 && from === undefined) {
       throw createError('ERR_USAGE', 'No variables specified.', {suggestions: ['Pass NAME=@FILE, or --from FILE.']});
     }
-    const settings = await context.loadSettings({changes: true});
+    const settings = await context.loadSettings();
     const set = await readVariables(pairs, {from, excluded}, context);
-    const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {settings, writes: true});
+    const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {settings});
     const {setVariables} = await import('../../pipelines/targets.js');
     const {renderChangedVariables} = await import('../../cli/output/render-targets.js');
     const wait = targetWait(settings, false);

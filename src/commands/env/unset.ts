@@ -4,6 +4,7 @@ import {guardOptions, targetWait} from '../../cli/command/operation-options.js';
 import type {EnvUnsetDocument} from '../../cli/output/documents.js';
 
 export default class EnvUnset extends BaseCommand<typeof EnvUnset> {
+  static override readonly changes = 'service';
   static override readonly summary = 'Remove environment variables of a target.';
   static override readonly description =
     'All of them in one request. One that is not there is no error. The service then publishes the target again, which ' +
@@ -18,7 +19,7 @@ export default class EnvUnset extends BaseCommand<typeof EnvUnset> {
   static override readonly flags = {...flagsOf('connection', 'wait', 'rateLimit', 'events'), ...dryRunFlag};
 
   protected async execute(context: CommandContext): Promise<EnvUnsetDocument> {
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {setVariables} = await import('../../pipelines/targets.js');
     const {renderChangedVariables} = await import('../../cli/output/render-targets.js');
     const wait = targetWait(settings, false);

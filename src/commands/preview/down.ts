@@ -7,6 +7,7 @@ import {deletionConsent} from '../../cli/setup/prompts.js';
 import type {DoomedPreview} from '../../operations/targets/previews.js';
 
 export default class PreviewDown extends BaseCommand<typeof PreviewDown> {
+  static override readonly changes = 'service';
   static override readonly summary = 'Delete the target of a branch, and the bundles that only it ran.';
   static override readonly description =
     'Asks for confirmation; without a terminal, pass --yes. If there is no preview of the branch, nothing happens. ' +
@@ -26,7 +27,7 @@ export default class PreviewDown extends BaseCommand<typeof PreviewDown> {
     // The slug that its target probably has, for the settings of that target.
     const [slug] = previewSlugs(branch);
     const target = {slug, argument: 'BRANCH'};
-    const {options, host} = await this.reach(context, ['projectSlug'], {target, writes: true});
+    const {options, host} = await this.reach(context, ['projectSlug'], {target});
     const {deletePreview} = await import('../../pipelines/previews.js');
     const {describeTarget, nameBundles, renderDeletedPreview} = await import('../../cli/output/render-targets.js');
     const guardsOf = async (targetSlug: string) => guardOptions(await context.settingsOf(targetSlug), context);

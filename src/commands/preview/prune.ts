@@ -7,6 +7,7 @@ import {projectTitle} from '../../backends/names.js';
 import {count} from '../../text/sentence.js';
 
 export default class PreviewPrune extends BaseCommand<typeof PreviewPrune> {
+  static override readonly changes = 'service';
   static override readonly summary = 'Delete the previews that were not deployed to for long.';
   static override readonly description =
     'With the bundles that only they ran, as preview:down does. Asks for confirmation; without a terminal, pass --yes.';
@@ -31,8 +32,8 @@ export default class PreviewPrune extends BaseCommand<typeof PreviewPrune> {
     const olderThanMs = ageFlag('--expires', expires);
     const consent = deletionConsent(yes || dryRun, 'targets', context);
     // They are targets of their own.
-    const loaded = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
-    const {options, host} = await this.reach(context, ['projectSlug'], {settings: loaded, writes: true});
+    const loaded = {...(await context.loadSettings()), targetSlug: undefined};
+    const {options, host} = await this.reach(context, ['projectSlug'], {settings: loaded});
     const {prunePreviews} = await import('../../pipelines/previews.js');
     const {nameBundles, previewColumns, renderPrunedPreviews} = await import('../../cli/output/render-targets.js');
     const {printTable} = await import('../../cli/output/table.js');

@@ -10,6 +10,7 @@ import {withPushFolder} from '../../cli/setup/push-folder.js';
 const {wait: _, 'if-changed': __, ...pushFlags} = flagsOf('bundle', 'push', 'wait');
 
 export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
+  static override readonly changes = 'service';
   static override readonly summary = 'Push to a target of the branch, which is created if it is missing.';
   static override readonly description =
     'The target is called preview- and the branch. A new one starts with the variables of --copy-from, or of ' +
@@ -40,9 +41,9 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
     // The slug that its target probably has, for the settings of that target.
     const [slug] = previewSlugs(branch);
     const target = {slug, argument: 'BRANCH'};
-    const loaded = await context.loadSettings({changes: true, target});
+    const loaded = await context.loadSettings({target});
     const settings = await withPushFolder(loaded, undefined, context);
-    const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true, builds: true});
+    const {options, host} = await this.reach(context, ['projectSlug'], {settings, builds: true});
     const {deployPreview, planPreview} = await import('../../pipelines/previews.js');
     const {renderPush, renderPushPreview} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');

@@ -11,6 +11,8 @@ import type {CommandToRun} from '../../errors/suggestion.js';
 import type {RequestRecord} from '../../testing.js';
 
 export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
+  static override readonly changes = 'machine';
+  static override readonly isEndless = true;
   static override readonly summary = 'Start a local hosting service for development.';
   static override readonly description =
     'Speaks the protocols of both built-in backends. Stores bundles and deployments in a data folder and serves deployed ' +

@@ -5,6 +5,7 @@ import type {TargetCreateDocument} from '../../cli/output/documents.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
 
 export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
+  static override readonly changes = 'service';
   static override readonly summary = 'Create a target, and wait until it is ready.';
   static override readonly description =
     'Some services make the slug themselves: the outcome, --json and --output-env have it, and SLUG becomes the name. ' +
@@ -32,7 +33,7 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
   }
 
   async #create(context: CommandContext): Promise<TargetCreateDocument> {
-    const reach = {target: {slug: this.args.slug, argument: 'SLUG'}, writes: true};
+    const reach = {target: {slug: this.args.slug, argument: 'SLUG'}};
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
     const {name, 'copy-from': copyFrom, 'dry-run': dryRun} = this.flags;
     const {createTarget} = await import('../../pipelines/targets.js');

@@ -6,6 +6,7 @@ import {deletionConsent} from '../../cli/setup/prompts.js';
 import type {DoomedTarget} from '../../operations/targets/delete-target.js';
 
 export default class TargetDelete extends BaseCommand<typeof TargetDelete> {
+  static override readonly changes = 'service';
   static override readonly summary = 'Delete a target, with its variables and its history.';
   static override readonly description =
     'Says what runs there and asks for confirmation; without a terminal, pass --yes. A production target, by its name, ' +
@@ -26,7 +27,7 @@ export default class TargetDelete extends BaseCommand<typeof TargetDelete> {
   protected async execute(context: CommandContext): Promise<TargetDeleteDocument> {
     const {yes, force, 'dry-run': dryRun} = this.flags;
     const consent = deletionConsent(yes || dryRun, 'targets', context);
-    const reach = {target: {slug: this.args.slug, argument: 'SLUG'}, writes: true};
+    const reach = {target: {slug: this.args.slug, argument: 'SLUG'}};
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
     const {deleteTarget} = await import('../../pipelines/targets.js');
     const {describeTarget, renderDeleted} = await import('../../cli/output/render-targets.js');

@@ -4,6 +4,7 @@ import {guardOptions} from '../../cli/command/operation-options.js';
 import type {TargetInvalidateDocument} from '../../cli/output/documents.js';
 
 export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidate> {
+  static override readonly changes = 'service';
   static override readonly summary = 'Clear the CDN cache of a target.';
   static override readonly description =
     'Resolves once the service has accepted it, which takes about two minutes to clear its caches. ' +
@@ -22,7 +23,7 @@ export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidat
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...dryRunFlag};
 
   protected async execute(context: CommandContext): Promise<TargetInvalidateDocument> {
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {invalidate} = await import('../../pipelines/targets.js');
     const {pattern: patterns = []} = this.args;
     const {'dry-run': dryRun} = this.flags;

@@ -1,4 +1,4 @@
-import {writeFile} from 'node:fs/promises';
+import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
@@ -47,6 +47,15 @@ const commands = [
   'auth:status',
 ];
 
+const manifest = JSON.parse(await readFile(join(import.meta.dirname, '../../../oclif.manifest.json'), 'utf8')) as {
+  readonly commands: Readonly<Record<string, {readonly changes?: string}>>;
+};
+
+function idOf(command: string): string {
+  const [id = ''] = command.split(' ');
+  return id === 'push' ? 'bundle:push' : id;
+}
+
 /** `history x 7, targets`: how often each was asked for. What is asked at the same time comes in any order. */
 function summary(routes: readonly string[]): string {
   const names = [...new Set(routes)].sort();
@@ -54,15 +63,23 @@ function summary(routes: readonly string[]): string {
   return names.map((name) => (times(name) === 1 ? name : `${name} x ${times(name)}`)).join(', ');
 }
 
-test.each(['legacy', 'api'])('each command makes these requests, and no more (%s)', async (backend) => {
-  const rows: string[] = [];
-  for (const command of commands) {
-    const before = bench.runtime.requests.length;
-    const {code} = await bench.mycli(command.split(' '), {MYCLI_RUNTIME_BACKEND: backend});
-    const routes = bench.runtime.requests.slice(before).map(({route}) => String(route));
-    rows.push(
-      `${command.padEnd(58)} ${code === 0 ? '' : `exits with ${String(code)}; `}${routes.length} ${summary(routes)}`.trim(),
-    );
-  }
-  await expect(`${rows.join('\n')}\n`).toMatchFileSnapshot(`requests-${backend}.txt`);
-});
+test.each(['legacy', 'api'])(
+  'each command makes these requests, no more, and says if it changes something (%s)',
+  async (backend) => {
+    const rows: string[] = [];
+    const writing = new Set<string>();
+    for (const command of commands) {
+      const before = bench.runtime.requests.length;
+      const {code} = await bench.mycli(command.split(' '), {MYCLI_RUNTIME_BACKEND: backend});
+      const requests = bench.runtime.requests.slice(before);
+      if (requests.some(({method, route}) => method !== 'GET' && route !== 'token')) writing.add(idOf(command));
+      const routes = bench.runtime.requests.slice(before).map(({route}) => String(route));
+      rows.push(
+        `${command.padEnd(58)} ${code === 0 ? '' : `exits with ${String(code)}; `}${routes.length} ${summary(routes)}`.trim(),
+      );
+    }
+    const marked = [...writing].filter((id) => manifest.commands[id]?.changes === 'service');
+    expect(marked).toEqual([...writing]);
+    await expect(`${rows.join('\n')}\n`).toMatchFileSnapshot(`requests-${backend}.txt`);
+  },
+);
