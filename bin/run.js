@@ -14,6 +14,13 @@ if (!fs.existsSync(path.join(root, 'dist'))) {
   process.stderr.write('mycli is not built. Run npm run build in ' + root + '.\n');
   process.exit(3);
 }
+// Only in a clone, where nothing is built after an update if npm runs no scripts.
+if (process.stderr.isTTY && fs.existsSync(path.join(root, 'scripts'))) {
+  void import('../scripts/state-of-dist.js').then(function (state) {
+    var problem = state.stateOfDist(root);
+    if (problem !== undefined) process.stderr.write(problem + '. Run npm run build in ' + root + '.\n');
+  });
+}
 completeEnvironment(process.env);
 void import('../dist/cli/command/compile-cache.js')
   .then(function (cache) {

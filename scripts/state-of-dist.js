@@ -4,11 +4,11 @@ import path from 'node:path';
 
 /** What is wrong with dist, as a clause. Undefined if nothing is. */
 export function stateOfDist(root) {
-  // The last thing that a build writes.
-  const manifest = path.join(root, 'oclif.manifest.json');
-  if (!existsSync(path.join(root, 'dist')) || !existsSync(manifest)) return 'dist is missing';
-  const {mtimeMs: built} = statSync(manifest);
-  const names = readdirSync(path.join(root, 'src'), {recursive: true});
-  const isOlder = names.some((name) => statSync(path.join(root, 'src', name)).mtimeMs > built);
+  const timeOf = (...names) => statSync(path.join(root, ...names), {throwIfNoEntry: false})?.mtimeMs ?? 0;
+  // The last thing that a build writes, and what `npm run dev` does.
+  const manifest = timeOf('oclif.manifest.json');
+  if (!existsSync(path.join(root, 'dist')) || manifest === 0) return 'dist is missing';
+  const built = Math.max(manifest, timeOf('dist/bundled-licenses.txt'));
+  const isOlder = readdirSync(path.join(root, 'src'), {recursive: true}).some((name) => timeOf('src', name) > built);
   return isOlder ? 'dist is older than src' : undefined;
 }

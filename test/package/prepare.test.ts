@@ -1,6 +1,9 @@
 import {readFile, utimes} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {shellLine} from '../../src/text/suggest.js';
+import {hasScript, openTerminal} from '../cli/pseudo-terminal.js';
+import {binary} from '../cli/spawn-cli.js';
 import {makeFolder} from '../folder.js';
 import {root, run} from './install.js';
 
@@ -46,5 +49,39 @@ describe('prepare', () => {
     expect(await prepare(stale, '/', (clone) => utimes(path.join(clone, 'src/cli/a.ts'), later, later))).toBe(
       'dist is older than src. Run npm run build in CLONE.',
     );
+  });
+});
+
+describe.skipIf(!hasScript)('a clone that was updated and not built', () => {
+  /** What the binary of a clone prints in a terminal, called in a folder inside it. */
+  async function start(names: Readonly<Record<string, string>>, updated: string): Promise<string> {
+    const clone = await makeFolder({
+      'package.json': '{"type": "module"}',
+      'bin/package.json': '{"type": "commonjs"}',
+      'bin/run.js': await readFile(binary, 'utf8'),
+      'dist/cli/command/compile-cache.js': 'export const keepCompiledCode = () => {};',
+      'dist/cli/command/run.js': "export const run = () => console.log('it runs');",
+      'src/cli/a.ts': '',
+      'oclif.manifest.json': '',
+      ...names,
+    });
+    const later = new Date(Date.now() + 60_000);
+    await utimes(path.join(clone, updated), later, later);
+    const command = shellLine(process.execPath, '../bin/run.js');
+    const terminal = openTerminal(command, {cwd: path.join(clone, 'src'), env: {PATH: process.env['PATH'] ?? ''}});
+    expect(await terminal.ended).toBe(0);
+    return terminal.shown().replace(clone, 'CLONE').trim();
+  }
+
+  test('says so in a terminal, and runs', async () => {
+    const script = {'scripts/state-of-dist.js': await readFile(path.join(root, 'scripts/state-of-dist.js'), 'utf8')};
+    expect(await start(script, 'src/cli/a.ts')).toMatch(
+      /^dist is older than src\. Run npm run build in CLONE\.\s+it runs$/,
+    );
+    expect(await start(script, 'oclif.manifest.json')).toBe('it runs');
+  });
+
+  test('is no matter of an installed package, which has no scripts', async () => {
+    expect(await start({}, 'src/cli/a.ts')).toBe('it runs');
   });
 });
