@@ -18,6 +18,8 @@ function texts(rule: string) {
 const formatsRule = 'formats must contain v1, v2 or both';
 const limitsRule = 'limits must be {maxBundleBytes, maxFiles}, positive integers';
 const limit = v.optional(v.pipe(v.number(limitsRule), v.safeInteger(limitsRule), v.minValue(1, limitsRule)));
+const slugsRule = 'slugs must be {project, target}, regular expressions as strings';
+const pattern = v.optional(v.pipe(v.string(slugsRule), v.check(isPattern, slugsRule)));
 
 /** The members of a backend besides its name and version, in the order in which problems are reported. */
 const members: Readonly<Record<string, v.GenericSchema>> = {
@@ -25,6 +27,8 @@ const members: Readonly<Record<string, v.GenericSchema>> = {
   formats: v.pipe(v.array(v.picklist(['v1', 'v2'], formatsRule), formatsRule), v.nonEmpty(formatsRule)),
   bundleIds: v.optional(v.literal('number', 'bundleIds must be "number" or absent')),
   targetSlugs: v.optional(v.literal('assigned', 'targetSlugs must be "assigned" or absent')),
+  slugs: v.optional(v.looseObject({project: pattern, target: pattern}, slugsRule)),
+  copiesTargets: v.optional(v.literal(false, 'copiesTargets must be false or absent')),
   limits: v.optional(v.looseObject({maxBundleBytes: limit, maxFiles: limit}, limitsRule)),
   options: v.optional(v.custom<unknown>(isStandardSchema, 'options must be a Standard Schema')),
   required: texts('required must be an array of option names'),
@@ -58,6 +62,14 @@ function versionProblem(version: unknown): string | undefined {
   if (typeof version !== 'number') return `apiVersion must be the number ${own}, not ${JSON.stringify(version)}`;
   const remedy = version > backendApiVersion ? 'Update mycli' : 'Update the plugin';
   return `it is for version ${String(version)} of the contract, and this mycli has version ${own}. ${remedy}`;
+}
+
+function isPattern(source: string): boolean {
+  try {
+    return new RegExp(source, 'u').unicode;
+  } catch {
+    return false;
+  }
 }
 
 /** Some libraries' schemas are functions. */

@@ -78,6 +78,8 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
     formats: backend.formats,
     bundleIds: backend.bundleIds,
     targetSlugs: backend.targetSlugs,
+    slugs: backend.slugs,
+    copiesTargets: backend.copiesTargets,
     limits: backend.limits,
     options: backend.options,
     required,

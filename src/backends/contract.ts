@@ -134,6 +134,13 @@ export interface BackendCapabilities<Options = unknown> {
    * `assigned`: the service makes the slug of a new target, which is found by its name. @default the caller chooses it
    */
   readonly targetSlugs?: 'assigned' | undefined;
+  /**
+   * Which slugs the service takes: regular expressions, each for all of a slug. The host refuses others before it builds
+   * or sends anything. @default slugs without blanks, `/`, `\\`, `?`, `#` and `%`, which change their meaning in URLs
+   */
+  readonly slugs?: {readonly project?: string | undefined; readonly target?: string | undefined} | undefined;
+  /** `false`: `createTarget` ignores `copyFrom`, so the host refuses to copy a target. @default it makes copies */
+  readonly copiesTargets?: false | undefined;
   /** Limits of the service. @default none */
   readonly limits?: BackendLimits | undefined;
   /**

@@ -12,7 +12,7 @@ import type {Backend, BackendCheckContext} from './contract.js';
 import {OptionText, validateOptionTexts} from './option-text.js';
 import {asSentence} from '../text/sentence.js';
 import type {Suggestion} from '../errors/suggestion.js';
-import {backendTitle, type RuntimeBackend} from './names.js';
+import {backendTitle, isBuiltIn, type RuntimeBackend} from './names.js';
 
 export interface BackendSurroundings extends Omit<BackendCheckContext, 'options'> {
   readonly settingNames?: SettingNames | undefined;
@@ -57,7 +57,7 @@ export async function resolveBackend(
   const builtIn = builtIns.get(backend.name);
   const options = await optionsOf(backend, settings);
   const {missing: lacking = []} = await backend.check({...asked, options});
-  const unfit = builtIn?.unfitSlugs?.(surroundings) ?? [];
+  const unfit = builtIn ? (builtIn.unfitSlugs?.(surroundings) ?? []) : unfitSlugs(backend, surroundings);
   const missing = lacking
     .filter((what) => !unfit.includes(what))
     .flatMap((what) => (builtIn && settingNames && ownValue(settingNames, optionIn(what))) ?? [what]);
@@ -120,12 +120,30 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   );
 }
 
-/** The error of a configured backend that cannot take the slugs of a call. Only Runtime (OAuth) is one. */
+/**
+ * What a plugin's backend requires of slugs that it cannot take. If it does not say which it takes, it may put them into
+ * URLs as they are: two that differ must not become one there.
+ */
+export function unfitSlugs({slugs = {}}: Pick<Backend, 'slugs'>, given: GivenSlugs): readonly string[] {
+  const kinds = [['project', given.projectSlug] as const, ['target', given.targetSlug] as const];
+  return kinds.flatMap(([kind, slug]) => {
+    const {[kind]: own} = slugs;
+    const pattern = own === undefined ? plainSlug : new RegExp(`^(?:${own})$`, 'u');
+    if (slug === undefined || slug === '' || pattern.test(slug)) return [];
+    const what = own === undefined ? 'without blanks, "/", "\\", "?", "#" and "%"' : `that matches ${own}`;
+    return [`a ${kind} slug ${what}, unlike "${slug}"`];
+  });
+}
+
+type GivenSlugs = Pick<BackendCheckContext, 'projectSlug' | 'targetSlug'>;
+
+const plainSlug = /^[^\s\p{Cc}/\\?#%]+$/u;
+
+/** The error of a configured backend that cannot take the slugs of a call. */
 export function unfitForSlugs({name}: Pick<Backend, 'name'>, unfit: readonly string[]): RuntimeCliError {
+  const legacy = ', or use Runtime (API key): pass --runtime-backend legacy and --origin URL, and set an API key';
   return createError('ERR_OPTION_INVALID', `The ${backendTitle(name)} backend requires ${unfit.join(', and ')}.`, {
-    suggestions: [
-      'Correct the slug, or use Runtime (API key): pass --runtime-backend legacy and --origin URL, and set an API key.',
-    ],
+    suggestions: [`Correct the slug${isBuiltIn(name) ? legacy : ''}.`],
     details: {backend: name, problems: unfit},
   });
 }

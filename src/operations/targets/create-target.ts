@@ -1,4 +1,6 @@
 import type {CreateTargetRequest, TargetItem} from '../../backends/contract.js';
+import {backendTitle} from '../../backends/names.js';
+import {unfitForSlugs, unfitSlugs} from '../../backends/resolve-backend.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {allowChange, invoke, mayBeDone} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -48,6 +50,7 @@ export async function createTargetIn(
   const {settings} = configuration;
   const name = options.name ?? settings?.name;
   const request: CreateTargetRequest = {targetSlug, name, copyFrom, settings};
+  refuseUnfit(open, request);
   const targets = await targetsIfListed(open);
   const known = targets?.find((item) => isRequested(open, item, request));
   if (known !== undefined) {
@@ -65,6 +68,18 @@ export async function createTargetIn(
   } catch (error) {
     return afterFailure(error, open, request, ifMissing);
   }
+}
+
+/** @throws RuntimeCliError if the backend of a plugin cannot take the slug, or copy a target. */
+function refuseUnfit({backend}: OpenBackend, {targetSlug, copyFrom}: CreateTargetRequest): void {
+  const {plugin, targetSlugs, copiesTargets, name} = backend;
+  const unfit = plugin === undefined || targetSlugs === 'assigned' ? [] : unfitSlugs(backend, {targetSlug});
+  if (unfit.length > 0) throw unfitForSlugs(backend, unfit);
+  if (copyFrom === undefined || copiesTargets !== false) return;
+  throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backendTitle(name)} backend cannot copy a target.`, {
+    suggestions: ['Create it without --copy-from, then set its variables with env:set.'],
+    details: {backend: name},
+  });
 }
 
 /** Whether a target is what was asked for. One of a service that makes the slug is known by its name. */

@@ -130,7 +130,8 @@ export function isOfOther({name}: Pick<TargetItem, 'name'>, branch: string): boo
 
 /**
  * The target of a branch, if it is there, or else the slug for a new one.
- * @param copyFrom what a new one is a copy of. Services may not give copies a name, so the slug must tell the branch.
+ * @param copyFrom what a new one is a copy of. Services may not give copies a name, and the backend of a plugin may list
+ * none: then the slug must tell the branch.
  */
 export async function findPreview(
   open: OpenBackend,
@@ -149,7 +150,9 @@ export async function findPreview(
   // The service makes a shorter one, which the push is checked with before.
   if (open.backend.targetSlugs === 'assigned') return {slug: slugPrefix + digestOf(branch)};
   const isTaken = targets.some(({targetSlug}) => targetSlug === slug);
-  return {slug: isTaken || (copyFrom !== undefined && !isPlain) ? hashed : slug};
+  const mayHaveName = open.backend.plugin === undefined || targets.some(({name}) => name !== undefined);
+  const tellsBranch = isPlain || (copyFrom === undefined && mayHaveName);
+  return {slug: isTaken || !tellsBranch ? hashed : slug};
 }
 
 /** The previews of a project: by the names that `deployPreview` gives, or by their slugs. Never production. */

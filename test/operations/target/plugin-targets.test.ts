@@ -1,0 +1,101 @@
+import {describe, expect, onTestFinished, test} from 'vitest';
+import type {BundleId, CreateTargetRequest, TargetItem, TargetRequest} from '../../../src/backends/contract.js';
+import {checkBackendShape} from '../../../src/backends/backend-shape.js';
+import {deletePreview, deployPreview} from '../../../src/pipelines/previews.js';
+import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import * as targets from '../../../src/pipelines/targets.js';
+import {acme} from '../acme.js';
+import {createProject} from '../test-host.js';
+
+/** A service in memory whose targets have no names, and a plugin's backend for it that notes its calls. */
+async function startNameless(members: object = {}) {
+  const project = await createProject();
+  onTestFinished(() => project[Symbol.asyncDispose]());
+  const slugs = new Set(['qa', 'qa-old']);
+  const calls: string[] = [];
+  const options = acme({
+    listTargets: async () => ({items: [...slugs].map((targetSlug): TargetItem => ({targetSlug}))}),
+    createTarget: async ({targetSlug}: CreateTargetRequest) => {
+      calls.push(`create ${targetSlug}`);
+      slugs.add(targetSlug);
+      return {targetSlug};
+    },
+    deleteTarget: async ({targetSlug}: TargetRequest) => {
+      calls.push(`delete ${targetSlug}`);
+      slugs.delete(targetSlug);
+    },
+    upload: async () => {
+      calls.push('upload');
+      return {bundleId: 'b1'};
+    },
+    deploy: async ({bundleId}: {readonly bundleId: BundleId}) => ({deployment: {bundleId}, status: 'finished'}),
+    getDeployment: async () => ({status: 'finished'}),
+    ...members,
+  });
+  return {options, project, slugs, calls, host: project.host};
+}
+
+describe("a slug that a plugin's backend cannot take", () => {
+  test.each(['qa#old', 'qa?x', 'qa%2Fold', 'q a', 'qa\\old'])(
+    '%s is refused before anything is sent',
+    async (targetSlug) => {
+      const {options, calls, host} = await startNameless();
+      const refused = {code: 'ERR_OPTION_INVALID', message: expect.stringContaining(targetSlug) as string};
+      const own = {...options, targetSlug};
+      await expect(targets.createTarget(own, host)).rejects.toMatchObject(refused);
+      await expect(targets.deleteTarget(own, host)).rejects.toMatchObject(refused);
+      await expect(pushRuntimeBundle(own, host)).rejects.toMatchObject(refused);
+      await expect(pushRuntimeBundle({...options, projectSlug: targetSlug}, host)).rejects.toMatchObject(refused);
+      expect(calls).toEqual([]);
+    },
+  );
+
+  test('is one that its pattern does not match as a whole', async () => {
+    const {options, calls, host} = await startNameless({slugs: {target: '[a-z#-]{1,6}'}});
+    await targets.createTarget({...options, targetSlug: 'qa#b'}, host);
+    for (const targetSlug of ['QA', 'qa-older'])
+      await expect(targets.createTarget({...options, targetSlug}, host)).rejects.toMatchObject({
+        code: 'ERR_OPTION_INVALID',
+        message: `The acme backend requires a target slug that matches [a-z#-]{1,6}, unlike "${targetSlug}".`,
+      });
+    expect(calls).toEqual(['create qa#b']);
+  });
+
+  test.each(['[a-z', 7, {target: '('}])('has no pattern that is %j', (slugs) => {
+    const backend = {apiVersion: 1, name: 'acme', summary: 'Acme', formats: ['v2'], upload: () => undefined, slugs};
+    expect(checkBackendShape(backend)).toMatchObject({ok: false, problem: expect.stringContaining('slugs') as string});
+  });
+});
+
+test('a deletion that removes another target than the one that is named fails, and names it', async () => {
+  const {options, slugs, host} = await startNameless({
+    deleteTarget: async ({targetSlug}: TargetRequest) => void slugs.delete(targetSlug.replace(/-old$/, '')),
+  });
+  await expect(targets.deleteTarget({...options, targetSlug: 'qa-old'}, host)).rejects.toMatchObject({
+    code: 'ERR_BACKEND_FAILED',
+    message: 'Target qa-old was to be deleted. It is still listed, and qa is not any more.',
+  });
+});
+
+test('a backend that cannot copy targets is not asked to', async () => {
+  const {options, calls, host} = await startNameless({copiesTargets: false});
+  const copy = {...options, targetSlug: 'new', copyFrom: 'qa'};
+  await expect(targets.createTarget(copy, host)).rejects.toMatchObject({code: 'ERR_CAPABILITY_UNSUPPORTED'});
+  expect(calls).toEqual([]);
+});
+
+test('a preview of a backend that lists no names is one target, which goes down', async () => {
+  const {options, slugs, host} = await startNameless();
+  const before = [...slugs];
+  const pushRecords = {read: async () => undefined, write: async () => undefined};
+  for (const branch of ['feature/a', 'feature-a', 'main']) {
+    const preview = {...options, branch, pushRecords};
+    const {targetSlug} = (await deployPreview(preview, host)).result;
+    const again = (await deployPreview(preview, host)).result;
+    expect(again).toMatchObject({targetSlug, created: false});
+  }
+  expect(slugs.size).toBe(before.length + 3);
+  for (const branch of ['feature-a', 'feature/a', 'main'])
+    expect(await deletePreview({...options, branch}, host)).toMatchObject({deleted: true});
+  expect([...slugs]).toEqual(before);
+});
