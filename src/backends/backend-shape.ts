@@ -29,6 +29,7 @@ const members: Readonly<Record<string, v.GenericSchema>> = {
   targetSlugs: v.optional(v.literal('assigned', 'targetSlugs must be "assigned" or absent')),
   slugs: v.optional(v.looseObject({project: pattern, target: pattern}, slugsRule)),
   copiesTargets: v.optional(v.literal(false, 'copiesTargets must be false or absent')),
+  offsetCursors: v.optional(v.boolean('offsetCursors must be true or false')),
   limits: v.optional(v.looseObject({maxBundleBytes: limit, maxFiles: limit}, limitsRule)),
   options: v.optional(v.custom<unknown>(isStandardSchema, 'options must be a Standard Schema')),
   required: texts('required must be an array of option names'),

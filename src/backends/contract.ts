@@ -141,6 +141,11 @@ export interface BackendCapabilities<Options = unknown> {
   readonly slugs?: {readonly project?: string | undefined; readonly target?: string | undefined} | undefined;
   /** `false`: `createTarget` ignores `copyFrom`, so the host refuses to copy a target. @default it makes copies */
   readonly copiesTargets?: false | undefined;
+  /**
+   * Whether the cursors of its lists are offsets: the host can start anywhere, and an item may be in two parts if another
+   * one is added meanwhile. @default false
+   */
+  readonly offsetCursors?: boolean | undefined;
   /** Limits of the service. @default none */
   readonly limits?: BackendLimits | undefined;
   /**
@@ -187,7 +192,10 @@ export interface BackendCapabilities<Options = unknown> {
    * the same: the host looks for it, and never asks twice.
    */
   createTarget?(request: CreateTargetRequest, context: BackendContext<Options>): Promise<CreateTargetResult>;
-  /** Capability `delete-target`. Resolves when the service has accepted the request, or the target is gone. */
+  /**
+   * Capability `delete-target`. Resolves when the service has accepted the request, or the target is gone. One that was
+   * not there is an error.
+   */
   deleteTarget?(request: TargetRequest, context: BackendContext<Options>): Promise<void>;
   /** Capability `projects`: those that the credentials reach. */
   listProjects?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<ProjectItem>>;

@@ -50,8 +50,6 @@ export interface HostBackend<Options = unknown> extends Omit<Backend<Options>, '
    * upload. @default none
    */
   readonly deploysOnUpload?: readonly BundleFormat[] | undefined;
-  /** Whether the cursors of its lists are offsets, so that the host can start anywhere. @default false */
-  readonly offsetCursors?: boolean | undefined;
   /**
    * Makes a request that a push makes anyway before its upload, while the build is still looked at: what fails then
    * fails early. Resolves to what `deploy` gets as `noted`.

@@ -97,7 +97,10 @@ function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): r
     ...idCases,
     ...[...formats.map(uploadOperation), ...triedOperations].flatMap(faultCases),
   ];
-  return cases.filter(({needs = []}) => needs.every((member) => Reflect.get(backend, member) !== undefined));
+  return cases.filter(
+    ({needs = [], isFor}) =>
+      needs.every((member) => Reflect.get(backend, member) !== undefined) && isFor?.(backend) !== false,
+  );
 }
 
 /**

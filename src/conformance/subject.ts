@@ -239,11 +239,15 @@ export class Subject {
     }
   }
 
-  /** All items of a list, in pages of at most `limit`. */
-  async list<Name extends Lister>(name: Name, request: Omit<RequestOf<Name>, keyof ListRange>, limit = 100) {
+  /** All items of a list, or those from a cursor on, in pages of at most `limit`. */
+  async list<Name extends Lister>(
+    name: Name,
+    request: Omit<RequestOf<Name>, keyof ListRange>,
+    {limit, cursor: start}: ListRange = {limit: 100},
+  ) {
     const pages: ListResult<ItemOf<Name>>[] = [];
     const cursors = new Set<string | undefined>();
-    let cursor: string | undefined;
+    let cursor = start;
     do {
       assert.ok(!cursors.has(cursor), `Expected a new cursor. ${name}() has returned ${shown(cursor)} before.`);
       cursors.add(cursor);
@@ -254,6 +258,7 @@ export class Subject {
     } while (cursor !== undefined);
     const items = pages.flatMap((page) => page.items);
     const advice = 'Pages end when there is no cursor.';
+    if (start !== undefined) return items;
     for (const {total = items.length} of pages) expectAnswer(`the total of ${name}()`, total, items.length, advice);
     return items;
   }
@@ -350,6 +355,8 @@ export interface Case {
   readonly name: string;
   /** The members without which there is no such case. @default none */
   readonly needs?: readonly (keyof HostBackend)[] | undefined;
+  /** Whether it is for a backend that has these. @default it is */
+  readonly isFor?: ((backend: AnyBackend) => boolean) | undefined;
   /** What a backend that passes does, as a sentence. */
   readonly proves: string;
   /** Rejects when the backend breaks the contract. */

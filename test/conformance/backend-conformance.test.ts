@@ -44,7 +44,7 @@ const varied = (cases: readonly ConformanceCase[]) =>
   cases.filter(({name}) => {
     return (
       !name.includes('every byte') &&
-      (titleOf(name) === name || /^(?:upload \(v2\)|deploy|delete|history|list): /.test(name))
+      (titleOf(name) === name || /^(?:upload \(v2\)|verify|deploy|delete|history|list): /.test(name))
     );
   });
 

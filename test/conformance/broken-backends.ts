@@ -11,6 +11,7 @@ import type {
   DeploymentRef,
   DownloadStart,
   ListResult,
+  UploadResult,
 } from '../../src/backends/contract.js';
 import {backendMembers, type MemberName} from '../../src/backends/members.js';
 import {authorized, createShelfBackend, goodSteps, type Context, type Steps} from './shelf-backend.js';
@@ -36,6 +37,9 @@ const none: Change = () => ({});
 const noState = {write: () => Promise.resolve(), remove: () => Promise.resolve()};
 /** What the uploads that are under way have saved, by the digest of their archive. */
 const shared = new Map<string, Promise<unknown>>();
+
+/** The upload that is under way, by the origin of its service. */
+const begun = new Map<string, {readonly sha256: string; readonly result: Promise<UploadResult>}>();
 
 const onBundles = ['deploy', 'download', 'deleteBundle'] as const;
 /** What the host asks for besides settings and logins. */
@@ -99,6 +103,22 @@ export const brokenBackends: readonly BrokenBackend[] = [
       throw Object.assign(backendError('ERR_BUNDLE_UNKNOWN', 'refused'), {cause});
     }),
   ),
+  brokenProjects('cuts the slugs of projects after 40 characters', (slug) => slug.slice(0, 40)),
+  brokenProjects('puts the slugs of projects into URLs as they are', (slug) => slug.replace(/[?#].*/, '')),
+  broken('does not tell capitals in the slug of a target that it deletes', (good) => ({
+    deleteTarget: ({targetSlug}, context) => good.deleteTarget({targetSlug: targetSlug.toLowerCase()}, context),
+  })),
+  broken('cuts the slugs of targets after ten characters', (good) => ({
+    createTarget: ({targetSlug, ...request}, context) =>
+      good.createTarget({...request, targetSlug: targetSlug.slice(0, 10)}, context),
+  })),
+  broken('ignores which target a new one is to be a copy of', (good) => ({
+    createTarget: ({copyFrom: _, ...request}, context) => good.createTarget(request, context),
+  })),
+  broken('takes the deletion of an unknown target for done', (good) => ({
+    deleteTarget: (request, context) => ignoring(404, good.deleteTarget(request, context)),
+  })),
+  broken('accepts any credentials in verify()', () => ({verify: async () => ({account: 'ann'})})),
   brokenCall('makes a target that there is', 'createTarget', (call, context) => ignoring(409, call(context))),
   broken('deletes another target than the one that is named', (good) => ({
     deleteTarget: ({targetSlug}, context) => ignoring(404, good.deleteTarget({targetSlug: `${targetSlug}-2`}, context)),
@@ -339,6 +359,34 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {...page, cursor: page.cursor && String(Number(range.cursor ?? 0) + range.limit)};
     },
   })),
+  broken('goes on at an offset, which other bundles move', (good) => ({
+    listBundles: async (range, context) => {
+      const page = await good.listBundles(range, context);
+      return {...page, cursor: page.cursor && String(Number(range.cursor ?? 0) + page.items.length)};
+    },
+  })),
+  broken('keeps the last twelve deployments', (good) => ({
+    listDeployments: async ({limit, cursor, targetSlug}, context) => {
+      const before = Number(cursor ?? 0);
+      const most = Math.min(limit, 5, 12 - before);
+      const page = await good.listDeployments({limit: most, cursor, targetSlug}, context);
+      const next = before + page.items.length;
+      return {items: page.items, cursor: page.cursor && next < 12 ? String(next) : undefined};
+    },
+  })),
+  broken('cuts messages after 72 characters', (good) => ({
+    upload: (bundle, context) => good.upload({...bundle, message: bundle.message.slice(0, 72)}, context),
+  })),
+  broken('gives the same ID to bundles that it begins to upload at the same time', (good) => ({
+    upload: (bundle, context) => {
+      const {origin = ''} = context.options;
+      const other = begun.get(origin);
+      if (other !== undefined && other.sha256 !== bundle.sha256) return other.result;
+      const result = good.upload(bundle, context).finally(() => begun.delete(origin));
+      begun.set(origin, {sha256: bundle.sha256, result});
+      return result;
+    },
+  })),
   broken('ignores the cursor of a history', (good) => ({
     listDeployments: ({limit, targetSlug}, context) => good.listDeployments({limit, targetSlug}, context),
   })),
@@ -437,6 +485,11 @@ export const brokenBackends: readonly BrokenBackend[] = [
   }),
   ...anywhere.map(([fault, around, members = operations]) => brokenCall(fault, members, around)),
 ];
+
+/** Takes some projects for the same. */
+function brokenProjects(fault: string, change: (slug: string) => string): BrokenBackend {
+  return brokenCall(fault, operations, (call, context) => call({...context, projectSlug: change(context.projectSlug)}));
+}
 
 /** Asks for the bundles of another project, too. */
 function findingOthers(call: Call, context: Context) {

@@ -58,6 +58,7 @@ export function createShelfBackend(changed: Partial<Steps> = {}) {
     required: ['origin', 'key'],
     secrets: ['key'],
     secretEnv: ['SHELF_SEAL'],
+    slugs: {project: '.+', target: '.+'},
 
     async login({options, http, prompt, maskSecret}) {
       const password = await prompt({message: 'Password', secret: true});
@@ -127,8 +128,8 @@ export function createShelfBackend(changed: Partial<Steps> = {}) {
       });
       return {...page, items: items.map(item)};
     },
-    async createTarget({targetSlug, name}, context) {
-      const request = {headers: authorized(context), json: {name}};
+    async createTarget({targetSlug, name, copyFrom}, context) {
+      const request = {headers: authorized(context), json: {name, copyFrom}};
       const raw = await context.http.put(urlOf(context, 'targets', targetSlug), request).json();
       return {targetSlug, name, state: 'creating', raw};
     },

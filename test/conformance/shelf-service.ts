@@ -128,8 +128,12 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
     const target = `${project}/${name}`;
     if (method === 'PUT') {
       if (made.has(target)) return {status: 409, body: {detail: 'there is one'}};
-      const row = {project, slug: name, ...(JSON.parse(body.toString()) as {name?: string})};
+      const {copyFrom, ...named} = JSON.parse(body.toString()) as {name?: string; copyFrom?: string};
+      const source = `${project}/${String(copyFrom)}`;
+      if (copyFrom !== undefined && !made.has(source)) return {status: 404, body: {detail: 'no such target'}};
+      const row = {slug: name, project, ...named};
       made.set(target, row);
+      variables.set(target, variables.get(source) ?? new Set());
       return {status: 201, body: row};
     }
     if (!targetSlugs.has(name) && !made.has(target)) return {status: 404, body: {detail: 'no such target'}};
@@ -249,13 +253,15 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
   };
 }
 
-/** A page, and where the next one starts. */
+/** A page, after the row with a key or after a number of rows, and the key of its last row. */
 function pageOf(rows: readonly unknown[], query: URLSearchParams): Answer {
-  const start = Number(query.get('after'));
+  const keys = rows.map((row) => Object.values(Object(row) as object)[0] as string);
+  const after = query.get('after') ?? '';
+  const start = keys.includes(after) ? keys.indexOf(after) + 1 : Number(after);
   const end = start + Math.min(Number(query.get('limit')), largestPage);
   return {
     status: 200,
-    body: {items: rows.slice(start, end), total: rows.length, ...(end < rows.length && {next: String(end)})},
+    body: {items: rows.slice(start, end), total: rows.length, ...(end < rows.length && {next: keys[end - 1]})},
   };
 }
 

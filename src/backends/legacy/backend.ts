@@ -22,6 +22,7 @@ export const legacyBackend = {
   formats: ['v1', 'v2'],
   bundleIds: 'number',
   offsetCursors: true,
+  slugs: {project: '.+', target: '.+'},
   deploysOnUpload: ['v1'],
 
   async check({options, env}) {

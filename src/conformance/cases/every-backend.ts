@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import {AsyncLocalStorage} from 'node:async_hooks';
 import {subscribe, unsubscribe} from 'node:diagnostics_channel';
 import type {BackendLoginContext} from '../../backends/contract.js';
-import {anyError, expectAbort, expectAnswer, expectError, notTried, outcomeOf} from '../expectations.js';
+import {unfitSlugs} from '../../backends/resolve-backend.js';
+import {anyError, expectAbort, expectAnswer, expectError, notTried, outcomeOf, withCode} from '../expectations.js';
 import {bundleOperations, triedOperations, prepare} from '../operations.js';
 import {idsOf, notOffered, type Case, type Subject} from '../subject.js';
 import {unknownIdLike} from './bundle-cases.js';
+import {encodeSlugs, slugsLike} from './target-cases.js';
 
 /** Cases for every backend, and for how users log in. */
 export const everyBackendCases: readonly Case[] = [
@@ -33,6 +35,37 @@ export const everyBackendCases: readonly Case[] = [
       if (backend.deploy) await subject.deployed(bundleId);
       const {result: history = []} = await outcomeOf(other.history());
       expectAnswer('the history of another project', history, [], advice);
+    },
+  },
+  {
+    name: 'projects whose slugs differ are different projects',
+    proves:
+      'Also if they differ in case, or after 60 characters, or only after a `?`, `#`, `%` or blank unless `slugs` excludes ' +
+      'those. A slug that the service cannot take is an error.',
+    async run(subject) {
+      const {backend, parts} = subject;
+      if (subject.service.projectSlug !== undefined) {
+        notTried('The service of the fixtures has a projectSlug, so there is no other project.');
+      }
+      const bundle = await subject.makeBundle();
+      const own = await subject.uploaded(bundle);
+      for (const projectSlug of slugsLike(parts.projectSlug)) {
+        const other = subject.again({projectSlug});
+        const isRefused = unfitSlugs(backend, {projectSlug}).length > 0;
+        const {result: id} = isRefused ? {} : await outcomeOf(other.uploaded());
+        if (id === undefined || backend.listBundles === undefined) continue;
+        const lists = {
+          [parts.projectSlug]: idsOf(await subject.bundles()),
+          [projectSlug]: idsOf(await other.bundles()),
+        };
+        expectAnswer(
+          'the bundles of two projects',
+          lists,
+          {[parts.projectSlug]: [own], [projectSlug]: [id]},
+          encodeSlugs,
+        );
+      }
+      await subject.assertArrived(bundle, own, 'uploads to projects with similar slugs');
     },
   },
   {
@@ -107,10 +140,16 @@ export const everyBackendCases: readonly Case[] = [
   {
     name: 'verify: accepts valid credentials and changes nothing',
     needs: ['verify'],
-    proves: 'Valid credentials are accepted, and the service keeps what it kept before.',
+    proves: 'Valid credentials are accepted, others are not, and the service keeps what it kept before.',
     async run(subject) {
       await subject.call('verify', undefined);
       await subject.assertKept(0, 'verify()');
+      const secrets = declaredSecrets(subject);
+      if (secrets.length === 0) return;
+      const wrong = secrets.map(([name, secret]) => [name, otherThan(secret)]);
+      const stranger = withSecrets(subject, Object.fromEntries(wrong) as Readonly<Record<string, string>>);
+      const refused = withCode('ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH');
+      await expectError('verify() with other secrets', stranger.call('verify', undefined), refused);
     },
   },
 ];
@@ -130,6 +169,22 @@ function dialogueOf({service, parts}: Subject): Pick<BackendLoginContext, 'promp
       await visit(String(url));
     },
   };
+}
+
+/** The names and values of the declared secrets that are set. */
+function declaredSecrets({backend, service}: Subject): readonly (readonly [name: string, secret: string])[] {
+  const {secrets = [], secretEnv = []} = backend;
+  const options = Object(service.options) as Readonly<Record<string, unknown>>;
+  const values = [
+    ...secrets.map((name) => [name, options[name]]),
+    ...secretEnv.map((name) => [name, service.env?.[name]]),
+  ];
+  return values.filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+}
+
+/** A secret of the same form. */
+function otherThan(secret: string): string {
+  return secret.replaceAll(/[a-z0-9]/gi, (letter) => (letter === 'x' ? 'y' : 'x'));
 }
 
 /** The same service, for a user with other secrets. */

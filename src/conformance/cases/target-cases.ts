@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
-import {anyCode, expectAbort, expectAnswer, expectError} from '../expectations.js';
+import {unfitSlugs} from '../../backends/resolve-backend.js';
+import {anyCode, anyError, expectAbort, expectAnswer, expectError, outcomeOf} from '../expectations.js';
 import type {MemberCallOptions, MemberCases, Subject} from '../subject.js';
 
 const newSlug = 'conformance-new';
+const unknownSlug = 'conformance-none';
+
+/** Slugs that a service, or a URL that they are not encoded for, may take for this one or for each other. */
+export function slugsLike(slug: string): readonly string[] {
+  const long = `${slug}-${'long-'.repeat(9)}`;
+  return [slug.toUpperCase(), `${long}a`, `${long}b`, `${slug}?x`, `${slug}#x`, `${slug}%20x`, `${slug} x`];
+}
+
+export const encodeSlugs = 'Encode slugs in URLs and keep them whole, or declare in "slugs" which you take.';
 
 export const targetCases = {
   createTarget: [
@@ -18,16 +28,70 @@ export const targetCases = {
         const isAssigned = subject.backend.targetSlugs === 'assigned';
         if (!isAssigned) expectAnswer('the slug of the new target', targetSlug, newSlug);
         if (subject.backend.listTargets) {
-          const listed = async () =>
-            (await subject.list('listTargets', {})).filter((one) => one.targetSlug === targetSlug);
-          await subject.becomes('the state of the new target', ['ready', undefined], async () => {
-            const [item] = await listed();
-            return item === undefined ? 'creating' : item.state;
-          });
-          const names = (await listed()).map((item) => item.name ?? name);
+          await becomesReady(subject, targetSlug);
+          const items = await subject.list('listTargets', {});
+          const names = items.filter((one) => one.targetSlug === targetSlug).map((item) => item.name ?? name);
           expectAnswer('the names in the list of the new target', names, [name]);
         }
         if (!isAssigned) await expectError('a second target of the same slug', create(), anyCode);
+      },
+    },
+    {
+      name: 'create-target: targets whose slugs differ are different targets',
+      needs: ['listTargets', 'deleteTarget'],
+      proves: 'As for projects. Each is listed with the slug of the answer, and the deletion of one leaves the others.',
+      async run(subject) {
+        const {backend} = subject;
+        const listed = async () => (await subject.list('listTargets', {})).filter(({state}) => state !== 'deleting');
+        const {result: before = []} = await outcomeOf(listed());
+        const known = before.map((item) => item.targetSlug);
+        const isAssigned = backend.targetSlugs === 'assigned';
+        const made: string[] = [];
+        const becomeListed = (what: string) =>
+          subject.becomes(`the list of targets after ${what}`, [String(made.toSorted())], async () => {
+            const slugs = (await listed()).map((item) => item.targetSlug);
+            return String(slugs.filter((slug) => !known.includes(slug)).toSorted());
+          });
+        for (const targetSlug of [newSlug, ...slugsLike(newSlug)]) {
+          const isRefused = !isAssigned && unfitSlugs(backend, {targetSlug}).length > 0;
+          const created = isRefused
+            ? {}
+            : await outcomeOf(subject.call('createTarget', {targetSlug, name: targetSlug}));
+          if (created.result === undefined) continue;
+          made.push(created.result.targetSlug);
+          await becomesReady(subject, created.result.targetSlug);
+          await becomeListed(`${targetSlug} was created. ${encodeSlugs}`);
+        }
+        for (const targetSlug of made.splice(1)) {
+          await subject.call('deleteTarget', {targetSlug});
+        }
+        await becomeListed(`all but ${newSlug} were deleted`);
+      },
+    },
+    {
+      name: 'create-target: a copy starts with the variables of its source, which must be there',
+      isFor: ({copiesTargets}) => copiesTargets !== false,
+      proves:
+        'An unknown source is an error. A backend that does not look at `copyFrom` sets `copiesTargets` to false.',
+      async run(subject) {
+        const {setVariables, listVariables} = subject.backend;
+        const create = async (targetSlug: string, copyFrom?: string) => {
+          const created = await subject.call('createTarget', {targetSlug, name: targetSlug, copyFrom});
+          await becomesReady(subject, created.targetSlug);
+          return created.targetSlug;
+        };
+        const source = await create('conformance-source');
+        if (setVariables) {
+          await subject.call('setVariables', {targetSlug: source, set: {CONFORMANCE: 'a value'}, unset: []});
+          await becomesReady(subject, source);
+        }
+        const copy = await create(newSlug, source);
+        if (setVariables && listVariables) {
+          const read = async () => String(await namesOf(subject, copy));
+          await subject.becomes('the variables of the copy', ['CONFORMANCE'], read);
+        }
+        const work = subject.call('createTarget', {targetSlug: 'conformance-other', copyFrom: unknownSlug});
+        await expectError('a copy of an unknown target', work, anyError);
       },
     },
   ],
@@ -35,10 +99,13 @@ export const targetCases = {
     {
       name: 'delete-target: only the deleted target is gone',
       needs: ['listTargets', 'deploy'],
-      proves: 'It leaves the list, where it may be `deleting` for a while. The other targets stay.',
+      proves:
+        'It leaves the list, where it may be `deleting` for a while. The other targets stay. An unknown target is an error.',
       async run(subject) {
         const {targetSlug, otherTarget} = subject;
         for (const slug of [targetSlug, otherTarget]) await subject.deployed(undefined, slug);
+        const unknown = subject.call('deleteTarget', {targetSlug: unknownSlug});
+        await expectError('the deletion of an unknown target', unknown, anyError);
         await subject.call('deleteTarget', {targetSlug});
         const slugs = async () => (await subject.list('listTargets', {})).map((one) => one.targetSlug);
         const isListed = async () => (await slugs()).includes(targetSlug);
@@ -58,7 +125,7 @@ export const targetCases = {
       async run(subject) {
         await subject.deployed();
         expectAnswer('the variables of a new target', await namesOf(subject), []);
-        const work = subject.list('listVariables', {targetSlug: 'conformance-none'});
+        const work = subject.list('listVariables', {targetSlug: unknownSlug});
         await expectError('the list of the variables of an unknown target', work, anyCode);
       },
     },
@@ -95,7 +162,7 @@ export const targetCases = {
         await subject.deployed();
         for (const pattern of ['/*', '/images/a b.png'])
           await subject.call('invalidate', {targetSlug: subject.targetSlug, pattern});
-        const work = subject.call('invalidate', {targetSlug: 'conformance-none', pattern: '/*'});
+        const work = subject.call('invalidate', {targetSlug: unknownSlug, pattern: '/*'});
         await expectError('an invalidation of an unknown target', work, anyCode);
       },
     },
@@ -134,8 +201,18 @@ export const targetCases = {
 
 const logged = 'a line\twith a tab';
 
-async function namesOf(subject: Subject): Promise<readonly string[]> {
-  const items = await subject.list('listVariables', {targetSlug: subject.targetSlug});
+/** Waits until a new or changed target is ready, if the backend can tell. */
+async function becomesReady(subject: Subject, targetSlug: string): Promise<void> {
+  if (subject.backend.listTargets === undefined) return;
+  await subject.becomes(`the state of the target "${targetSlug}"`, ['ready', undefined], async () => {
+    const items = await subject.list('listTargets', {});
+    const item = items.find((one) => one.targetSlug === targetSlug);
+    return item === undefined ? 'creating' : item.state;
+  });
+}
+
+async function namesOf(subject: Subject, targetSlug = subject.targetSlug): Promise<readonly string[]> {
+  const items = await subject.list('listVariables', {targetSlug});
   return items.map(({name}) => name).toSorted();
 }
 

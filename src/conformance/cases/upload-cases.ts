@@ -74,6 +74,20 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
       },
     },
     {
+      name: `${what}: bundles that are uploaded at the same time are different ones`,
+      proves: 'Each has an ID of its own, which the time alone does not give, and its own bytes.',
+      async run(subject) {
+        const sizes = Array.from({length: 8}, (_, index) => 100 + index);
+        const bundles = await Promise.all(sizes.map((contentBytes) => subject.makeBundle({format, contentBytes})));
+        const ids = await Promise.all(bundles.map((bundle) => subject.again().upload(bundle, {state: undefined})));
+        expectAnswer('the number of different IDs', new Set(ids).size, ids.length);
+        for (const [index, id] of ids.entries()) {
+          const bundle = bundles[index];
+          if (bundle) await subject.assertArrived(bundle, id, 'uploads at the same time');
+        }
+      },
+    },
+    {
       name: `${what}: deploys nothing`,
       needs: ['listDeployments'],
       proves: 'An upload deploys nothing, not even with a target.',
