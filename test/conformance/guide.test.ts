@@ -42,7 +42,7 @@ test('the example of the guide passes with vitest', async () => {
 
 test('the example of the guide passes with node --test', async () => {
   const output = await runNode('--test', '--test-reporter=tap', 'test/conformance.node.js');
-  expect(output).toContain('# pass 19');
+  expect(output).toContain('# pass 22');
   expect(output).toContain('# fail 0');
   expect(output).toContain('# skipped 3');
   expect(output).toContain('# SKIP a folder has no credentials');
