@@ -37,7 +37,7 @@ async function runNode(...args: readonly string[]): Promise<string> {
 
 test('the example of the guide passes with vitest', async () => {
   const output = await runNode(path.join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder);
-  expect(output).toMatch(/Tests +19 passed \| 3 skipped/);
+  expect(output).toMatch(/Tests +22 passed \| 3 skipped/);
 });
 
 test('the example of the guide passes with node --test', async () => {
