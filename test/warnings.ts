@@ -2,9 +2,7 @@ import {afterAll, beforeAll} from 'vitest';
 
 const warnings: Error[] = [];
 const keep = (warning: Error) => {
-  // A file that was not closed is told of when memory is collected, perhaps while another test runs.
-  const isLate = warning.message.includes('on garbage collection');
-  if (warning.name.endsWith('Warning') && !isLate) warnings.push(warning);
+  if (warning.name.endsWith('Warning')) warnings.push(warning);
 };
 
 // Fails the file during which Node warned, as of a leak of listeners or of something that it will drop.

@@ -1,7 +1,7 @@
 import {execFileSync} from 'node:child_process';
 import {EventEmitter, once} from 'node:events';
 import {constants} from 'node:fs';
-import {access, mkdtemp, open, readdir, rm, writeFile} from 'node:fs/promises';
+import {access, mkdtemp, open, readdir, rm, writeFile, type FileHandle} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test, vi} from 'vitest';
@@ -129,11 +129,12 @@ test.each(['--from', 'KEY=@'])('a signal ends env:set that waits for the writer 
   const argument = given === '--from' ? [given, pipe] : [`${given}${pipe}`];
   const {child, ended} = start(binary, ['env:set', ...argument, '--debug', '-p', 'shop', '-t', 'staging'], {cwd});
   // It is open for reading once a writer that does not wait can open it.
-  await expect
-    .poll(() => open(pipe, constants.O_WRONLY | constants.O_NONBLOCK).then((file) => file), {timeout: 20_000})
-    .toBeDefined();
+  const writers: FileHandle[] = [];
+  const connect = async () => writers.push(await open(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+  await expect.poll(connect, {timeout: 20_000}).toBe(1);
   child.kill('SIGINT');
   expect(await ended).toMatchObject({code: 130});
+  for (const writer of writers) await writer.close();
 });
 
 test('env:set reads what the writer of a pipe sends, however late', async () => {
