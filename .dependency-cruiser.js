@@ -62,6 +62,7 @@ const layers = {
       'limits',
       'identity',
       'eventFeed',
+      'outcome',
       'safety',
       'anyBackend',
       'errors',
@@ -113,6 +114,8 @@ const groups = {
   limits: 'src/operations/options[.]ts',
   // Which events a run has, the same on the command line and in the library.
   eventFeed: 'src/pipelines/event-feed[.]ts',
+  // What is told of a run that fails, also to plugins.
+  outcome: 'src/pipelines/outcome[.]ts',
   // Whether a service accepts credentials.
   identity: 'src/operations/identify[.]ts',
   // What `MYCLI_SAFETY` says.

@@ -66,7 +66,6 @@ import * as configuration from './pipelines/configure.js';
 import * as targets from './pipelines/targets.js';
 import type {PipelineHost} from './pipelines/host.js';
 import {callFromLibrary, type CallOptions, type DataOf} from './pipelines/library-call.js';
-import type {Served} from './pipelines/next-steps.js';
 import {rejectProblems, valueProblems} from './settings/definitions.js';
 import {packageVersion} from './version.js';
 
@@ -78,7 +77,7 @@ const {dryRun: _, ...changing} = optionSchemas;
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const pushRuntimeBundle = libraryCall<PushRuntimeBundleBackendOptions, PushResult>(
-  resultOf(push.pushRuntimeBundle),
+  resultOf(push.pushRuntimeBundle, push.pushResult),
   changing,
 );
 
@@ -152,7 +151,7 @@ export function bundleSource(text: string): Promise<BundleSource> {
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const deployBundle = libraryCall<DeployBundleOptions, DeployBundleResult>(
-  resultOf(deploy.deployBundle),
+  resultOf(deploy.deployBundle, deploy.deployResult),
   changing,
 );
 
@@ -202,7 +201,7 @@ export const pruneBundles = libraryCall<PruneBundlesOptions, PruneBundlesResult>
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const rollbackBundle = libraryCall<RollbackBundleOptions, RollbackBundleResult>(
-  resultOf(deploy.rollbackBundle),
+  resultOf(deploy.rollbackBundle, deploy.rollbackResult),
   changing,
 );
 
@@ -211,7 +210,7 @@ export const rollbackBundle = libraryCall<RollbackBundleOptions, RollbackBundleR
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResult>(
-  resultOf(deploy.promoteBundle),
+  resultOf(deploy.promoteBundle, deploy.promotionResult),
   changing,
 );
 
@@ -300,7 +299,7 @@ export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEnt
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const deployPreview = libraryCall<DeployPreviewOptions, DeployedPreview>(
-  resultOf(previews.deployPreview),
+  async (options, host) => previews.deployedPreview(await previews.deployPreview(options, host), options.branch),
   changing,
 );
 
@@ -331,9 +330,12 @@ function libraryCall<Options extends CallOptions, Result extends object>(
   return (options: Options): Promise<Result> => call(options, operation, schemas);
 }
 
-/** Commands also want to know which backend has served a call. */
-function resultOf<Options, Result>(operation: (options: Options, host: PipelineHost) => Promise<Served<Result>>) {
-  return async (options: Options, host: PipelineHost): Promise<Result> => (await operation(options, host)).result;
+/** Commands also want to know what else the ledger of a call says. */
+function resultOf<Options, Ledger, Result>(
+  operation: (options: Options, host: PipelineHost) => Promise<Ledger>,
+  result: (ledger: Ledger) => Result,
+) {
+  return async (options: Options, host: PipelineHost): Promise<Result> => result(await operation(options, host));
 }
 
 /** Runs an operation in the actual process, once its options are known and of the right types. */

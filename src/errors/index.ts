@@ -6,7 +6,6 @@ export {
   CredentialsError,
   DeploymentFailedError,
   InputError,
-  interrupted,
   withCompleteCommands,
   InterruptedError,
   isRuntimeCliError,

@@ -143,14 +143,6 @@ export function withCompleteCommands(error: RuntimeCliError, surroundings: RunSu
   return complete;
 }
 
-/**
- * The reason for an abort, with what it leaves behind. A caller's own reason is passed on unchanged.
- * @param state a sentence
- */
-export function interrupted(reason: unknown, state: string, more: Omit<ErrorChanges, 'message'> = {}): unknown {
-  return isRuntimeCliError(reason) ? amendError(reason, {...more, message: `${reason.message} ${state}`}) : reason;
-}
-
 /** Whether `value` is an error of this library, even of another copy of it: by shape, never by `instanceof`. */
 export function isRuntimeCliError(value: unknown): value is RuntimeCliError {
   return value instanceof Error && brand in value;

@@ -6,11 +6,12 @@ import {
   capabilitiesOf,
   contextFor,
   type AnswerTo,
+  type MemberName,
   type OptionalMember,
   type RequestOf,
 } from '../backends/members.js';
 import {backendTitle} from '../backends/names.js';
-import {createError, type ErrorCode, type RuntimeCliError} from '../errors/index.js';
+import {createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
 import type {OpenBackend} from './open-backend.js';
 import type {DryRunOptions} from './options.js';
 
@@ -23,7 +24,7 @@ type BackendMembers = {
 
 /** Calls an optional member of a backend. */
 export async function invoke<Name extends OptionalMember>(
-  open: Pick<OpenBackend, 'backend' | 'secrets' | 'context'>,
+  open: Pick<OpenBackend, 'backend' | 'secrets' | 'context' | 'host' | 'signal'>,
   name: Name,
   request: RequestOf<Name>,
 ): Promise<AnswerTo<Name>> {
@@ -35,7 +36,26 @@ export async function invoke<Name extends OptionalMember>(
   // Some members return an async iterable instead of a promise.
   const ask = (own: BuiltInContext) =>
     new Promise<AnswerTo<Name>>((resolve) => resolve(member.call(backend, request, contextFor(name, own))));
-  return callInContext(backend, row, await open.context(), ask, secrets);
+  const context = await open.context();
+  const call = () => callInContext(backend, row, context, ask, secrets);
+  return row.effect === 'writes' ? sendChange(open, name, call) : call();
+}
+
+/** Makes a call that changes something. The run knows as long as it may have been carried out without an answer. */
+export async function sendChange<Result>(
+  {host: {outlet}, signal}: Pick<OpenBackend, 'host' | 'signal'>,
+  name: MemberName,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  outlet.sends(name);
+  try {
+    const result = await call();
+    outlet.settles();
+    return result;
+  } catch (error) {
+    if (!signal.aborted && isSettled(error)) outlet.settles();
+    throw error;
+  }
 }
 
 /** How long a look may take, in milliseconds. */
@@ -67,19 +87,20 @@ export async function allowChange(
   {project, host}: OpenBackend,
   {dryRun = false, bundleIds = [], ...change}: Change,
 ): Promise<void> {
-  await host.writes?.before({...change, ...project, bundleIds}, {dryRun});
+  await host.beforeWrite?.({...change, ...project, bundleIds}, {dryRun});
 }
 
-const unclear: ReadonlySet<string> = new Set<ErrorCode>([
+const unsettled: ReadonlySet<string> = new Set<ErrorCode>([
+  'ERR_INTERRUPTED',
   'ERR_OUTCOME_UNKNOWN',
   'ERR_SERVER',
   'ERR_RESPONSE_INVALID',
   'ERR_BACKEND_FAILED',
 ]);
 
-/** Whether a request that failed like this may have been carried out all the same. */
-export function mayBeDone({code}: RuntimeCliError): boolean {
-  return unclear.has(code);
+/** Whether a request that failed like this was not carried out. */
+export function isSettled(error: unknown): boolean {
+  return isRuntimeCliError(error) && !unsettled.has(error.code);
 }
 
 export function requireCapability(backend: Backend, capability: BackendCapability): void {

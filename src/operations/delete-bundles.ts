@@ -1,8 +1,8 @@
 import type {BundleId, BundleItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
-import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
+import {createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely, type RunHost} from './host.js';
-import {allowChange, invoke, quickLook} from './call-backend.js';
+import {allowChange, invoke, isSettled, quickLook} from './call-backend.js';
 import {previousDeployment} from './deploy/rollback-bundle.js';
 import {
   explainMissingBundle,
@@ -81,6 +81,13 @@ export async function takenFromRollbacks(open: OpenBackend, ids: readonly Bundle
   return taken ?? [];
 }
 
+/** What came of a deletion of bundles. */
+export interface DeletionOutcome {
+  readonly deleted: readonly BundleId[];
+  readonly failed: readonly {readonly bundleId: BundleId; readonly error: RuntimeCliError}[];
+  readonly notTried: readonly BundleId[];
+}
+
 /**
  * Deletes bundles with the chosen backend, one after the other. It goes on if the server refuses one, but stops at a
  * failure that the others would share (credentials, network, rate limit).
@@ -91,10 +98,10 @@ export async function deleteBundlesFrom(
   ids: readonly BundleId[],
   onDeletion: (deletion: BundleDeletion) => void,
   mayBeGone: boolean,
-): Promise<readonly BundleId[]> {
+): Promise<DeletionOutcome> {
   await allowChange(open, {operation: 'delete', bundleIds: ids});
   const deleted: BundleId[] = [];
-  const failures: {readonly bundleId: BundleId; readonly error: RuntimeCliError}[] = [];
+  const failed: {readonly bundleId: BundleId; readonly error: RuntimeCliError}[] = [];
   let tried = 0;
   for (const bundleId of ids) {
     tried += 1;
@@ -107,26 +114,27 @@ export async function deleteBundlesFrom(
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
       if (mayBeGone && error.code === 'ERR_BUNDLE_UNKNOWN') continue;
-      failures.push({bundleId, error});
+      failed.push({bundleId, error});
       callBackSafely(() => onDeletion({bundleId, error}));
       if (error.code !== 'ERR_REJECTED' && error.code !== 'ERR_BUNDLE_UNKNOWN') break;
     }
   }
-  open.host.writes?.learn({bundleIds: deleted});
-  const [first] = failures;
-  if (first === undefined) return deleted;
-  const notTried = ids.slice(tried);
-  const outcome = [
-    ...(deleted.length === 0 ? [] : [`Deleted: ${deleted.join(', ')}.`]),
-    ...failures.map(({bundleId, error}) => describeFailure(bundleId, error)),
-    ...(notTried.length === 0 ? [] : [`Not tried: ${notTried.join(', ')}.`]),
-  ];
-  const failed = failures.map(({bundleId, error: {code, message}}) => ({bundleId, code, message}));
-  throw amendError(first.error, {message: outcome.join(' '), details: {deleted, failed, notTried}});
+  return {deleted, failed, notTried: ids.slice(tried)};
 }
 
-/** An aborted request, or one that the server failed at or gave an invalid response to, may have been carried out. */
-function describeFailure(bundleId: BundleId, {code, message}: RuntimeCliError): string {
-  const maybe = ['ERR_INTERRUPTED', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID', 'ERR_SERVER'].includes(code);
-  return `Bundle ${String(bundleId)} ${maybe ? 'may have been' : 'was not'} deleted: ${message}`;
+/** A deletion of which something failed, for users and for programs. */
+export function describeDeletion({deleted, failed, notTried}: DeletionOutcome) {
+  const outcome = [
+    ...(deleted.length === 0 ? [] : [`Deleted: ${deleted.join(', ')}.`]),
+    ...failed.map(({bundleId, error}) => describeFailure(bundleId, error)),
+    ...(notTried.length === 0 ? [] : [`Not tried: ${notTried.join(', ')}.`]),
+  ];
+  const failures = failed.map(({bundleId, error: {code, message}}) => ({bundleId, code, message}));
+  return {message: outcome.join(' '), details: {deleted, failed: failures, notTried}};
+}
+
+/** A request without an answer that settles it may have been carried out. */
+function describeFailure(bundleId: BundleId, error: RuntimeCliError): string {
+  const maybe = !isSettled(error);
+  return `Bundle ${String(bundleId)} ${maybe ? 'may have been' : 'was not'} deleted: ${error.message}`;
 }

@@ -1,5 +1,6 @@
 import type {SettingNames} from '../backends/resolve-backend.js';
-import type {BundleId, PlannedWrite, WriteOutcome} from '../backends/contract.js';
+import type {BundleId, PlannedWrite} from '../backends/contract.js';
+import type {MemberName} from '../backends/members.js';
 import type {BundlePlanOptions} from '../bundle/index.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {RuntimeBackend} from '../backends/names.js';
@@ -30,8 +31,12 @@ export interface Host extends Pick<
   now(): Date;
   /** What messages call the settings that a built-in backend lacks. @default as in the library */
   readonly settingNames?: SettingNames | undefined;
-  /** Is asked before an operation changes something, and told what comes of it. @default nobody is asked */
-  readonly writes?: WriteObserver | undefined;
+  /**
+   * Called before the first byte of a change is sent, and again for a fallback.
+   * @param options `dryRun`: the change will not be made
+   * @throws RuntimeCliError if it must not be made. @default nobody is asked
+   */
+  readonly beforeWrite?: ((write: PlannedWrite, options: {readonly dryRun: boolean}) => Promise<void>) | undefined;
   /** Remembers failed checks, so that a rollback skips their bundles. @default nothing is remembered */
   readonly checkRecords?: CheckRecords | undefined;
   /** Whether to look for the bundle of an upload whose answer was lost, which may take 30 s. @default false */
@@ -53,6 +58,10 @@ export interface Outlet {
   progress(progress: OperationProgress): void;
   /** A wait before a request is sent again. */
   retry(event: RetryEvent): void;
+  /** A call that changes something is about to be sent. From now on, it may have been carried out. */
+  sends(call: MemberName): void;
+  /** What was sent was answered, or was not carried out. */
+  settles(): void;
   /** `auto` falls back to the legacy backend. Rejects with what the caller's callback throws. */
   fallBack(reason: string): Promise<void>;
   /** The backend is about to serve the call. Rejects with what the caller's callback throws. */
@@ -88,26 +97,6 @@ export interface CheckRecords {
   read(place: TargetPlace): Promise<readonly FailedCheck[]>;
   add(place: TargetPlace, failed: FailedCheck): Promise<void>;
 }
-
-/** Follows what an operation changes. */
-interface WriteObserver {
-  /**
-   * Called before the first byte of a change is sent, and again for a fallback.
-   * @param options `dryRun`: the change will not be made
-   * @throws RuntimeCliError if it must not be made.
-   */
-  before(write: PlannedWrite, options: {readonly dryRun: boolean}): Promise<void>;
-  /** Called with what is known about the outcome so far. */
-  learn(facts: WriteFacts): void;
-  /**
-   * Called when a change has ended although the operation goes on: with another change, or with an error about the
-   * change before.
-   */
-  conclude(ended: {readonly error?: unknown}): void;
-}
-
-/** What becomes known about a change while it is made. */
-export type WriteFacts = Partial<Pick<WriteOutcome, 'bundleIds' | 'deployment' | 'status' | 'url'>>;
 
 /**
  * Calls a caller's callback before anything is sent, and awaits it: it may be async, whatever its type says.

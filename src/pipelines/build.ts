@@ -1,4 +1,4 @@
-import type {Outlet} from '../operations/host.js';
+import type {Outlet, RunHost} from '../operations/host.js';
 import type {Writable} from 'node:stream';
 import {packBundle, type BundlePlan} from '../bundle/index.js';
 import type {PackResult} from '../bundle/types.js';
@@ -14,20 +14,55 @@ import {
 import {describeArchive, describeFiles} from '../operations/describe-bundle.js';
 import type {BuildBundleOptions} from '../operations/options.js';
 import type {PipelineHost} from './host.js';
-import {Pipeline} from './run.js';
+import type {Ledger} from './ledger.js';
+import {run, type Step} from './run.js';
 
-export function previewBuild(options: PreviewBuildOptions, host: PipelineHost): Promise<BundlePlan> {
-  return verified(options, host).run();
+/** What is built, and where its archive goes. */
+interface BuildRequest {
+  readonly options: PreviewBuildOptions;
+}
+
+const verify: Step<BuildRequest> = {
+  name: 'verify',
+  title: 'Verify the build and its configuration',
+  async run({request}, host) {
+    const plan = await planBuild(request.options, host);
+    host.outlet.title(`Verified: ${describeFiles(plan)}`);
+    return {content: {kind: 'build', plan}};
+  },
+};
+
+/** Runs the steps of a build, of which the last packs what was planned. */
+async function build<Result>(
+  options: PreviewBuildOptions,
+  host: PipelineHost,
+  pack: (plan: BundlePlan, host: RunHost) => Promise<Result>,
+): Promise<Result> {
+  const packing: Step<BuildRequest> = {
+    name: 'build',
+    title: 'Build the bundle',
+    run: async (ledger, running) => ({result: await pack(planOf(ledger), running)}),
+  };
+  const {result} = await run([verify, packing], {options}, host);
+  // The last step has made it.
+  return result as Result;
+}
+
+function planOf({content}: Ledger): BundlePlan {
+  if (content?.kind !== 'build') throw new Error('Nothing was planned.');
+  return content.plan;
+}
+
+export async function previewBuild(options: PreviewBuildOptions, host: PipelineHost): Promise<BundlePlan> {
+  return planOf(await run([verify], {options}, host));
 }
 
 export function buildBundle(options: BuildBundleOptions, host: PipelineHost): Promise<BuildBundleResult> {
-  return verified(options, host)
-    .step('build', buildTitle, async (plan, run) => {
-      const result = await writeBuild(plan, options, run);
-      run.outlet.title(`Built ${describeArchive(result.bundle)}`);
-      return result;
-    })
-    .run();
+  return build(options, host, async (plan, running) => {
+    const result = await writeBuild(plan, options, running);
+    running.outlet.title(`Built ${describeArchive(result.bundle)}`);
+    return result;
+  });
 }
 
 export function buildBundleInto(
@@ -35,9 +70,7 @@ export function buildBundleInto(
   options: PreviewBuildOptions,
   host: PipelineHost,
 ): Promise<PackResult> {
-  return verified(options, host)
-    .step('build', buildTitle, (plan, {outlet}) => packInto(destination, plan, options, outlet))
-    .run();
+  return build(options, host, (plan, {outlet}) => packInto(destination, plan, options, outlet));
 }
 
 /** As `buildBundleInto`, for a pipe, whose reader may have read enough: then nothing has failed. */
@@ -46,18 +79,16 @@ export function buildBundleIntoPipe(
   options: PreviewBuildOptions,
   host: PipelineHost,
 ): Promise<PackResult | undefined> {
-  return verified(options, host)
-    .step('build', buildTitle, (plan, {outlet}) =>
-      packInto(pipe, plan, options, outlet).catch((error: unknown) => {
-        if (systemCode(error) !== 'EPIPE') throw error;
-        outlet.title('Stopped: the reader of the archive has closed the pipe');
-        return undefined;
-      }),
-    )
-    .run();
+  return build(options, host, async (plan, {outlet}) => {
+    try {
+      return await packInto(pipe, plan, options, outlet);
+    } catch (error) {
+      if (systemCode(error) !== 'EPIPE') throw error;
+      outlet.title('Stopped: the reader of the archive has closed the pipe');
+      return undefined;
+    }
+  });
 }
-
-const buildTitle = 'Build the bundle';
 
 async function packInto(
   destination: Writable,
@@ -69,12 +100,4 @@ async function packInto(
   await warnOfLaterFiles(plan, outlet);
   outlet.title(`Wrote the archive, sha256 ${packed.sha256.slice(0, 12)}`);
   return packed;
-}
-
-function verified(options: PreviewBuildOptions, host: PipelineHost): Pipeline<BundlePlan> {
-  return Pipeline.start(host).step('verify', 'Verify the build and its configuration', async (_, run) => {
-    const plan = await planBuild(options, run);
-    run.outlet.title(`Verified: ${describeFiles(plan)}`);
-    return plan;
-  });
 }

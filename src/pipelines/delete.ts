@@ -12,8 +12,7 @@ import {
 } from '../operations/delete-bundles.js';
 import {allowChange} from '../operations/call-backend.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
-import {callBackSafely} from '../operations/host.js';
-import type {OpenBackend} from '../operations/open-backend.js';
+import {callBackSafely, type Outlet} from '../operations/host.js';
 import {
   findPrunable,
   stillPrunable,
@@ -21,79 +20,120 @@ import {
   type PruneBundlesOptions,
   type PruneBundlesResult,
 } from '../operations/prune-bundles.js';
-import {chooseFor} from './steps.js';
 import type {PipelineHost} from './host.js';
-import {Pipeline} from './run.js';
+import {known, type Facts, type Ledger} from './ledger.js';
+import {run, type Question, type Step} from './run.js';
+import {choose, type BackendRequest} from './steps.js';
+
+/** Deletes bundles and notes each deleted one: of a single one, its outcome says it all. */
+async function deleteAll(
+  ledger: Ledger,
+  ids: readonly BundleId[],
+  {onDeletion, mayBeGone}: Pick<DeleteBundlesOptions, 'onDeletion'> & {readonly mayBeGone: boolean},
+  outlet: Outlet,
+): Promise<Facts> {
+  const {open} = known(ledger, 'open');
+  const tell = (deletion: BundleDeletion) => {
+    // The final error says what failed.
+    if (deletion.error === undefined && ids.length > 1) outlet.note(`Deleted bundle ${String(deletion.bundleId)}`);
+    callBackSafely(() => onDeletion?.(deletion));
+  };
+  const deletion = await deleteBundlesFrom(open, ids, tell, mayBeGone);
+  ledger.deletion = deletion;
+  const [first] = deletion.failed;
+  if (first !== undefined) throw first.error;
+  outlet.title(`Deleted ${count(deletion.deleted.length, 'bundle')}`);
+  return {deletion};
+}
+
+interface DeleteRequest {
+  readonly options: DeleteBundlesOptions;
+}
+
+const resolve: Step<DeleteRequest> = {
+  name: 'resolve',
+  title: 'Prepare',
+  async run({request: {options}}, host) {
+    const {open} = await chooseDeleteBackend(options, host);
+    const doomed = await resolveIds(open, options.bundleIds);
+    for (const warning of await takenFromRollbacks(open, doomed)) host.outlet.warn(warning);
+    return {open, doomed};
+  },
+};
+
+const confirmDeletion: Question<DeleteRequest> = {
+  due: ({request}) => request.options.confirm !== undefined,
+  async ask(ledger) {
+    const {open, doomed, request} = known(ledger, 'open', 'doomed');
+    await request.options.confirm?.(open.project.backend, doomed, await listedAmong(open, doomed));
+  },
+};
+
+const deleteThem: Step<DeleteRequest> = {
+  name: 'delete',
+  title: ({request, doomed = request.options.bundleIds}) => `Delete ${count(doomed.length, 'bundle')}`,
+  async run(ledger, {outlet}) {
+    const {doomed, request} = known(ledger, 'doomed');
+    return deleteAll(ledger, doomed, {onDeletion: request.options.onDeletion, mayBeGone: false}, outlet);
+  },
+};
 
 export async function deleteBundles(options: DeleteBundlesOptions, host: PipelineHost): Promise<DeleteBundlesResult> {
   refuseUnsafe({operation: 'delete'}, host);
-  const {confirm, onDeletion} = options;
-  const resolved = Pipeline.start(host).step('resolve', 'Prepare', async (_, run) => {
-    const {open} = await chooseDeleteBackend(options, run);
-    const ids = await resolveIds(open, options.bundleIds);
-    for (const warning of await takenFromRollbacks(open, ids)) run.outlet.warn(warning);
-    return {open, ids, listed: confirm ? await listedAmong(open, ids) : []};
-  });
-  const {open, ids, listed} = await resolved.run();
-  await confirm?.(open.project.backend, ids, listed);
-  const deleting = withDeleteStep(resolved.after(open), ids.length, () => Promise.resolve(ids), {onDeletion});
-  return {...open.project, deleted: await deleting.run()};
+  const ledger = await run([resolve, confirmDeletion, deleteThem], {options}, host);
+  const {open, deletion} = known(ledger, 'open', 'deletion');
+  return {...open.project, deleted: deletion.deleted};
 }
 
-/** Adds the step that deletes bundles. It notes each deleted one: of a single one, its outcome says it all. */
-function withDeleteStep(
-  opened: Pipeline<OpenBackend>,
-  length: number,
-  idsOf: () => Promise<readonly BundleId[]>,
-  {onDeletion, mayBeGone = false}: Pick<DeleteBundlesOptions, 'onDeletion'> & {readonly mayBeGone?: boolean} = {},
-): Pipeline<readonly BundleId[]> {
-  return opened.change('delete', `Delete ${count(length, 'bundle')}`, async (open, {outlet}) => {
-    const ids = await idsOf();
-    if (ids.length === 0) return [];
-    const tell = (deletion: BundleDeletion) => {
-      // The final error says what failed.
-      if (deletion.error === undefined && ids.length > 1) outlet.note(`Deleted bundle ${String(deletion.bundleId)}`);
-      callBackSafely(() => onDeletion?.(deletion));
-    };
-    const deleted = await deleteBundlesFrom(open, ids, tell, mayBeGone);
-    outlet.title(`Deleted ${count(deleted.length, 'bundle')}`);
-    return deleted;
-  });
+interface PruneRequest extends BackendRequest {
+  readonly options: PruneBundlesOptions;
 }
+
+const findUnneeded: Step<PruneRequest> = {
+  name: 'find',
+  title: ({request}) => `Find the bundles of ${request.options.projectSlug} to prune`,
+  async run(ledger, {outlet}) {
+    const {open, request} = known(ledger, 'open');
+    const {prune, bundles, warning} = await findPrunable(open, request.options);
+    if (warning !== undefined) outlet.warn(warning);
+    outlet.title(`Found ${String(prune.length)} of ${count(bundles.length, 'bundle')} to prune`);
+    return {prunable: {found: prune, kept: bundles.length - prune.length}};
+  },
+};
+
+const confirmPruning: Question<PruneRequest> = {
+  async ask(ledger) {
+    const {open, request, prunable} = known(ledger, 'open', 'prunable');
+    const {found} = prunable;
+    const {dryRun = false, confirm} = request.options;
+    if (found.length === 0) return;
+    const bundleIds = found.map(({bundleId}) => bundleId);
+    if (dryRun) await allowChange(open, {operation: 'delete', bundleIds, dryRun});
+    else await confirm?.(open.project.backend, found);
+  },
+};
+
+const deleteUnneeded: Step<PruneRequest> = {
+  name: 'delete',
+  title: ({prunable}) => `Delete ${count(prunable?.found.length ?? 0, 'bundle')}`,
+  due: ({prunable, request}) => prunable !== undefined && prunable.found.length > 0 && request.options.dryRun !== true,
+  async run(ledger, {outlet}) {
+    const {open, request, prunable} = known(ledger, 'open', 'prunable');
+    const {prune, needed} = await stillPrunable(prunable.found, open, request.options);
+    const deleted = prune.length > 0 ? await deleteAll(ledger, prune, {mayBeGone: true}, outlet) : {};
+    const kept = [...needed, ...(deleted.deletion?.deleted ?? [])];
+    const gone = prunable.found.map(({bundleId}) => bundleId).filter((id) => !kept.includes(id));
+    if (needed.length > 0) outlet.warn(`Needed again, so not deleted: ${needed.join(', ')}.`);
+    if (gone.length > 0) outlet.warn(`Already deleted by someone else: ${gone.join(', ')}.`);
+    return deleted;
+  },
+};
 
 export async function pruneBundles(options: PruneBundlesOptions, host: PipelineHost): Promise<PruneBundlesResult> {
-  const {projectSlug, dryRun = false, confirm} = options;
   verifyRules(options);
   refuseUnsafe({operation: 'delete'}, host);
-  const searching = chooseFor(options, ['delete', 'list', 'targets', 'history'], host).step(
-    'find',
-    `Find the bundles of ${projectSlug} to prune`,
-    async ({open}, {outlet}) => {
-      const {prune, bundles, warning} = await findPrunable(open, options);
-      if (warning !== undefined) outlet.warn(warning);
-      outlet.title(`Found ${String(prune.length)} of ${count(bundles.length, 'bundle')} to prune`);
-      return {open, found: prune, kept: bundles.length - prune.length};
-    },
-  );
-  const {open, found, kept} = await searching.run();
-  const result = {...open.project, dryRun, found, kept, deleted: []};
-  if (found.length === 0) return result;
-  if (dryRun) {
-    const bundleIds = found.map(({bundleId}) => bundleId);
-    await allowChange(open, {operation: 'delete', bundleIds, dryRun});
-    return result;
-  }
-  await confirm?.(open.project.backend, found);
-  let needed: readonly BundleId[] = [];
-  const stillFound = async () => {
-    const still = await stillPrunable(found, open, options);
-    needed = still.needed;
-    return still.prune;
-  };
-  const deleted = await withDeleteStep(searching.after(open), found.length, stillFound, {mayBeGone: true}).run();
-  const gone = found.map(({bundleId}) => bundleId).filter((id) => ![...needed, ...deleted].includes(id));
-  const {outlet} = open.host;
-  if (needed.length > 0) outlet.warn(`Needed again, so not deleted: ${needed.join(', ')}.`);
-  if (gone.length > 0) outlet.warn(`Already deleted by someone else: ${gone.join(', ')}.`);
-  return {...result, deleted};
+  const request = {connection: options, needs: ['delete', 'list', 'targets', 'history'] as const, options};
+  const ledger = await run([choose, findUnneeded, confirmPruning, deleteUnneeded], request, host);
+  const {open, prunable, deletion} = known(ledger, 'open', 'prunable');
+  return {...open.project, dryRun: options.dryRun === true, ...prunable, deleted: deletion?.deleted ?? []};
 }

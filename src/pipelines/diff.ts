@@ -5,19 +5,15 @@ import {
   readSource,
   type BundleSource,
   type ComparedBundle,
-  type OpenedSource,
   type OpenedSources,
-  type ReadSource,
   type ReadSourceOptions,
 } from '../operations/bundle-source.js';
-import type {BundleFormat} from '../bundle/types.js';
 import {count} from '../text/sentence.js';
 import {compareContents, type ContentsDiff} from '../bundle/contents/compare-contents.js';
 import {quickLook} from '../operations/call-backend.js';
 import {variablesOf} from '../operations/targets/variables.js';
-import type {RunHost} from '../operations/host.js';
 import type {PipelineHost} from './host.js';
-import {Pipeline} from './run.js';
+import {run, type Step} from './run.js';
 
 /** Options of `diffBundles`. The options for a bundle's content are those of the build directories to compare. */
 export interface DiffBundlesOptions extends ReadSourceOptions {
@@ -38,36 +34,50 @@ export interface DiffBundlesResult extends ContentsDiff {
   readonly warnings: readonly string[];
 }
 
-export async function diffBundles(options: DiffBundlesOptions, host: PipelineHost): Promise<DiffBundlesResult> {
-  const {from, to, variables = []} = options;
-  options.signal?.throwIfAborted();
-  const start = Pipeline.start(host);
-  const opened: Pipeline<OpenedSources> =
-    isRemote(from) || isRemote(to)
-      ? start.step('resolve', 'Prepare', (_, run) => openSources({from, to}, options, run))
-      : start.after({from, to});
-  const read = async (source: OpenedSource, format: BundleFormat, run: RunHost): Promise<ReadSource> => {
-    const {bundle, contents} = await readSource(source, options, format, run);
-    run.outlet.title(`Read ${bundle.name}: ${count(contents.files.length, 'file')}`);
-    return {bundle, contents};
-  };
-  const title = (name: 'from' | 'to') => `Read ${describeSource(options[name])}`;
-  // The format of a build directory follows from the other bundle.
-  const [first, second] = from.kind === 'folder' ? (['to', 'from'] as const) : (['from', 'to'] as const);
-  const pipeline = opened
-    .step(first, title(first), async (sources, run) => ({sources, one: await read(sources[first], 'v2', run)}))
-    .step(second, title(second), async ({sources, one}, run) => {
-      const other = await read(sources[second], one.contents.format, run);
-      return {one, other, missingVariables: await lackedBy(sources, variables)};
-    });
-  const {one, other, missingVariables} = await pipeline.run();
-  const [before, after] = first === 'from' ? [one, other] : [other, one];
+interface DiffRequest {
+  readonly options: DiffBundlesOptions;
+  /** Undefined if a backend has one of the bundles. */
+  readonly local: OpenedSources | undefined;
+}
+
+const open: Step<DiffRequest> = {
+  name: 'resolve',
+  title: 'Prepare',
+  due: ({request}) => request.local === undefined,
+  run: async ({request: {options}}, host) => ({sources: await openSources(options, options, host)}),
+};
+
+/** The format of a build directory follows from the other bundle, which is read first. */
+function readBundle(name: 'from' | 'to'): Step<DiffRequest> {
   return {
-    before: before.bundle,
-    after: after.bundle,
-    ...compareContents(before.contents, after.contents),
+    name,
+    title: ({request}) => `Read ${describeSource(request.options[name])}`,
+    async run({request, sources = request.local, compared = {}}, host) {
+      if (sources === undefined) throw new Error('The bundles are not open.');
+      const {options} = request;
+      const other = compared.from ?? compared.to;
+      const read = await readSource(sources[name], options, other?.contents.format ?? 'v2', host);
+      host.outlet.title(`Read ${read.bundle.name}: ${count(read.contents.files.length, 'file')}`);
+      const missingVariables = other && (await lackedBy(sources, options.variables ?? []));
+      return {compared: {...compared, [name]: read}, missingVariables};
+    },
+  };
+}
+
+export async function diffBundles(options: DiffBundlesOptions, host: PipelineHost): Promise<DiffBundlesResult> {
+  const {from, to} = options;
+  options.signal?.throwIfAborted();
+  const local = isRemote(from) || isRemote(to) ? undefined : {from, to};
+  const reading = [readBundle('from'), readBundle('to')];
+  const rows = [open, ...(from.kind === 'folder' ? reading.toReversed() : reading)];
+  const {compared, missingVariables, warnings} = await run(rows, {options, local}, host);
+  if (compared?.from === undefined || compared.to === undefined) throw new Error('The bundles were not read.');
+  return {
+    before: compared.from.bundle,
+    after: compared.to.bundle,
+    ...compareContents(compared.from.contents, compared.to.contents),
     missingVariables,
-    warnings: pipeline.warnings,
+    warnings,
   };
 }
 

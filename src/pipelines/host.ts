@@ -1,6 +1,7 @@
 import type {RuntimeEvent} from '../operations/events.js';
 import type {Host} from '../operations/host.js';
 import type {ReleaseOptions} from '../operations/options.js';
+import type {Ledger} from './ledger.js';
 
 /** The callbacks of a call of the library, which takes them out of the options: operations have an outlet. */
 export type Callbacks = Pick<ReleaseOptions, 'onProgress' | 'onRetry' | 'onEvent' | 'onFallback' | 'onResolve'>;
@@ -41,6 +42,6 @@ export interface PipelineHost extends Host {
   readonly callbacks?: Omit<Callbacks, 'onEvent'> | undefined;
   /** Called with everything that happens. */
   readonly onEvent?: ((event: EventBody) => void) | undefined;
-  /** Called with the title of a step that begins to change something on a service; without, when it has ended. */
-  readonly onChange?: ((title?: string) => void) | undefined;
+  /** Called with what is known of each run, as it begins. */
+  readonly onLedger?: ((ledger: Ledger) => void) | undefined;
 }

@@ -1,12 +1,10 @@
 import type {DeploymentItem} from '../backends/contract.js';
 import {readHistory} from '../operations/list-bundles.js';
 import {quickLook} from '../operations/call-backend.js';
-import type {OpenBackend} from '../operations/open-backend.js';
-import type {PushResult} from '../operations/push/options.js';
 import {listedUrl} from '../operations/targets/find-targets.js';
 import {failedChecks} from '../operations/deploy/check-deployment.js';
 import {deployableIds, previousDeployment} from '../operations/deploy/rollback-bundle.js';
-import type {PipelineHost} from './host.js';
+import {known, urlOf, type Ledger} from './ledger.js';
 import {describeDuration} from './report.js';
 
 /** What users can do after a deployment. */
@@ -26,42 +24,36 @@ export interface Outcome<Result> {
   readonly took: string;
 }
 
-/** What a call resolves to, and the backend that has served it. */
-export interface Served<Result> {
-  readonly open: OpenBackend;
-  readonly result: Result;
-}
-
-type Deployed = Pick<PushResult, 'targetSlug' | 'status' | 'url'>;
-
 /**
  * Runs a push or a deployment, and looks for what a command shows after it.
  * @param options `history`: whether to look for a bundle to roll back to
  */
-export async function withNextSteps<Result extends Deployed>(
-  run: () => Promise<Served<Result>>,
-  host: PipelineHost,
+export async function withNextSteps<Made extends Ledger, Result>(
+  run: () => Promise<Made>,
+  resultOf: (ledger: Made) => Result,
   {history}: {readonly history: boolean},
 ): Promise<Outcome<Result>> {
   const startedAt = performance.now();
-  const {open, result} = await run();
+  const ledger = await run();
   const took = describeDuration(performance.now() - startedAt);
-  const {targetSlug, status} = result;
+  const {release, status} = ledger;
+  const {open} = known(ledger, 'open');
   const hasHistory = open.backend.listDeployments !== undefined;
   const next = {
     hasHistory,
     canDeploy: open.backend.deploy !== undefined,
     canRollBack: false,
   };
-  if (targetSlug === undefined) return {took, result, next};
+  if (release === undefined) return {took, result: resultOf(ledger), next};
+  const {targetSlug} = release;
   const asks = history && hasHistory && status === 'finished';
   const [url, items = [], existing] = await Promise.all([
-    result.url ?? quickLook(open, (once) => listedUrl(once, targetSlug)),
+    urlOf(ledger) ?? quickLook(open, (once) => listedUrl(once, targetSlug)),
     asks ? quickLook(open, (once) => readHistory(once, targetSlug)) : ([] as readonly DeploymentItem[]),
     asks ? quickLook(open, deployableIds) : undefined,
   ]);
-  host.writes?.learn({url});
+  ledger.url = url;
   const failed = items.length === 0 ? [] : await failedChecks(open, targetSlug);
   const {previous} = previousDeployment(items, failed, existing);
-  return {took, result: {...result, url}, next: {...next, canRollBack: previous !== undefined}};
+  return {took, result: resultOf(ledger), next: {...next, canRollBack: previous !== undefined}};
 }

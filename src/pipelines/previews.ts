@@ -1,7 +1,7 @@
 import type {Outlet} from '../operations/host.js';
 import type {BackendCapability, BundleId, TargetItem} from '../backends/contract.js';
-import {createError, isRuntimeCliError} from '../errors/index.js';
-import {deleteBundlesFrom} from '../operations/delete-bundles.js';
+import {createError} from '../errors/index.js';
+import {deleteBundlesFrom, describeDeletion} from '../operations/delete-bundles.js';
 import {startPoll} from '../operations/deploy/poll.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
@@ -25,38 +25,33 @@ import {
 } from '../operations/targets/previews.js';
 import {accessHeader} from '../operations/targets/apply-target.js';
 import type {PushPreview} from '../operations/push/plan-push.js';
-import {
-  deleteTargetFrom,
-  findDoomed,
-  refuseProduction,
-  type DeletedTarget,
-  type DoomedTarget,
-} from '../operations/targets/delete-target.js';
+import type {PushRequest} from '../operations/push/request.js';
+import {deleteTargetFrom, findDoomed, refuseProduction} from '../operations/targets/delete-target.js';
 import {readTargets} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
-import type {Served} from './next-steps.js';
-import {previewPush, pushRuntimeBundle} from './push.js';
-import type {Pipeline} from './run.js';
-import {chooseFor} from './steps.js';
+import {known, type Ledger} from './ledger.js';
+import {previewPush, pushResult, pushRuntimeBundle} from './push.js';
+import {run, type Question, type Step} from './run.js';
+import {choose, withBackend, type BackendRequest} from './steps.js';
 import {createTarget} from './targets.js';
 
 /** Finds the target of a branch with a backend that has `capabilities`, too. */
 function find(
-  options: ProjectOptions & Pick<DeployPreviewOptions, 'branch' | 'copyFrom'>,
+  {branch, copyFrom, ...options}: ProjectOptions & Pick<DeployPreviewOptions, 'branch' | 'copyFrom'>,
   capabilities: readonly BackendCapability[],
   host: PipelineHost,
 ) {
-  const {branch, copyFrom} = options;
-  return chooseFor(options, ['targets', ...capabilities], host).step(
-    'find',
-    `Find the preview of ${branch}`,
-    async ({open}, {outlet}) => {
+  return withBackend(options, host, {
+    needs: ['targets', ...capabilities],
+    name: 'find',
+    title: `Find the preview of ${branch}`,
+    async run(open, outlet) {
       const {slug, item} = await findPreview(open, branch, copyFrom);
       outlet.title(`${item === undefined ? 'No preview' : `Preview ${slug}`} of ${branch}`);
       return {open, slug, item};
     },
-  );
+  });
 }
 
 /** What a preview of a branch takes: a push, and a target if there is none. */
@@ -64,7 +59,7 @@ async function plan(
   {branch, copyFrom, configuration, optionsOf, ...options}: DeployPreviewOptions,
   host: PipelineHost,
 ) {
-  const {open, slug, item} = await find({...options, branch, copyFrom}, ['create-target'], host).run();
+  const {open, slug, item} = await find({...options, branch, copyFrom}, ['create-target'], host);
   // The target is on this backend only.
   const reached = {...options, preference: open.project.backend, targetSlug: slug};
   const [, preview] = previewSlugs(branch);
@@ -85,10 +80,7 @@ async function plan(
 }
 
 /** Makes the target of a branch if it is missing, pushes to it and waits. */
-export async function deployPreview(
-  options: DeployPreviewOptions,
-  caller: PipelineHost,
-): Promise<Served<DeployedPreview>> {
+export async function deployPreview(options: DeployPreviewOptions, caller: PipelineHost): Promise<Ledger<PushRequest>> {
   const {branch} = options;
   const {push, pushTo, missing, host} = await plan(options, caller);
   let target: Pick<DeployedPreview, 'targetSlug' | 'created' | 'access'> = {
@@ -107,8 +99,15 @@ export async function deployPreview(
     target = {targetSlug: item.targetSlug, created: item.created, ...(item.access && {access: item.access})};
   }
   const pushing = await pushTo(target.targetSlug);
-  const {open, result} = await pushRuntimeBundle({...pushing, check: opened(pushing.check, target.access)}, host);
-  return {open, result: {...result, ...target, branch}};
+  const ledger = await pushRuntimeBundle({...pushing, check: opened(pushing.check, target.access)}, host);
+  ledger.target = target;
+  return ledger;
+}
+
+/** What `deployPreview` resolves to. */
+export function deployedPreview(ledger: Ledger<PushRequest>, branch: string): DeployedPreview {
+  const {targetSlug, created = false, access} = known(ledger, 'target').target;
+  return {...pushResult(ledger), targetSlug, created, ...(access && {access}), branch};
 }
 
 /** Checks that send the access header of a target. */
@@ -131,22 +130,57 @@ export async function planPreview(options: DeployPreviewOptions, caller: Pipelin
   return {...planned, targetSlug: push.targetSlug, creates: missing !== undefined};
 }
 
-/** How often to look whether a target is gone, and for how long, in seconds. */
-const goneDefaults = {pollInterval: 2, timeout: 60};
+interface DeletionRequest extends BackendRequest {
+  readonly options: DeletePreviewOptions;
+}
+
+const findDoomedPreview: Step<DeletionRequest> = {
+  name: 'find',
+  title: ({request}) => `Find the preview of ${request.options.branch}`,
+  async run(ledger, {outlet}) {
+    const {open, request} = known(ledger, 'open');
+    const {branch} = request.options;
+    const {slug, item} = await findPreview(open, branch, undefined);
+    outlet.title(`${item === undefined ? 'No preview' : `Preview ${slug}`} of ${branch}`);
+    return item === undefined ? {} : {target: item, doomed: await bundlesOnlyOn(open, slug)};
+  },
+};
+
+const confirmDeletion: Question<DeletionRequest> = {
+  async ask(ledger, host) {
+    const {open, request, target: item, doomed: bundles = []} = known(ledger, 'open');
+    if (item === undefined) return;
+    const {confirm, dryRun = false} = request.options;
+    const deletion = await deletionOf(item, request.options);
+    const target = await findDoomed(open, deletion);
+    if (target === undefined) return;
+    await guardTarget('delete-target', deletion, host);
+    if (!dryRun) await confirm?.(open.project.backend, {...item, bundles, ...target});
+    ledger.target = target;
+  },
+};
+
+const deleteIt: Step<DeletionRequest> = {
+  name: 'delete',
+  title: ({target}) => `Delete ${String(target?.targetSlug)}`,
+  due: ({target}) => target !== undefined,
+  async run(ledger, {outlet}) {
+    const {open, request, target, doomed} = known(ledger, 'open', 'target', 'doomed');
+    const removed = await remove(open, {...target, bundles: doomed}, request.options, outlet);
+    outlet.title(describeRemoved(target.targetSlug, removed, request.options));
+    return {result: removed};
+  },
+};
 
 /** Deletes the target of a branch, and the bundles that were uploaded for it. */
-export async function deletePreview(
-  {branch, confirm, ...options}: DeletePreviewOptions,
-  host: PipelineHost,
-): Promise<DeletedPreview> {
-  const finding = find({...options, branch}, ['delete-target'], host);
-  const {open, item} = await finding.run();
-  const {dryRun = false} = options;
-  const place = {...open.project, branch};
-  if (item === undefined) return {...place, dryRun, deleted: false, bundles: [], warnings: []};
-  const doomed = {...item, bundles: await bundlesOnlyOn(open, item.targetSlug)};
-  const asking = confirm && ((target: DoomedTarget) => confirm(open.project.backend, {...doomed, ...target}));
-  return {...(await remove(finding.after(item), open, doomed, options, host, asking)), ...place};
+export async function deletePreview(options: DeletePreviewOptions, host: PipelineHost): Promise<DeletedPreview> {
+  const {branch, dryRun = false} = options;
+  const request = {connection: options, needs: ['targets', 'delete-target'] as const, options};
+  const ledger = await run([choose, findDoomedPreview, confirmDeletion, deleteIt], request, host);
+  const {open, target, warnings, result} = known(ledger, 'open');
+  const {deleted, bundles} = (result as Removed | undefined) ?? {deleted: false, bundles: []};
+  const found = target && {targetSlug: target.targetSlug, running: target.running};
+  return {...open.project, branch, ...found, dryRun, deleted, bundles, warnings};
 }
 
 type DeletionOptions = Omit<DeletePreviewOptions, 'branch' | 'confirm'>;
@@ -158,38 +192,30 @@ async function deletionOf({targetSlug, production}: TargetItem, {guardsOf, ...op
   return {...own, targetSlug, production: isProduction, force: !isProduction, ifExists: true};
 }
 
-/** Deletes a target and its bundles in one step, which is added to `finding`. */
-async function remove(
-  finding: Pipeline<unknown>,
-  open: OpenBackend,
-  {bundles: theirs, ...item}: PreviewItem & DoomedPreview,
-  options: DeletionOptions,
-  host: PipelineHost,
-  confirm?: (target: DoomedTarget) => Promise<void>,
-): Promise<DeletedTarget & Pick<DeletedPreview, 'bundles'>> {
-  const {targetSlug} = item;
-  const {dryRun = false} = options;
-  const target = await deletionOf(item, options);
-  const doomed = await findDoomed(open, target);
-  if (doomed !== undefined) {
-    await guardTarget('delete-target', target, host);
-    if (!dryRun) await confirm?.(doomed);
-  }
-  const deleting = finding.change('delete', `Delete ${targetSlug}`, async (_, {outlet}) => {
-    const deleted = doomed !== undefined && (await deleteTargetFrom(open, doomed, target));
-    outlet.title(
-      deleted ? `${dryRun ? 'Would delete' : 'Deleted'} ${targetSlug}` : `${targetSlug} was already deleted`,
-    );
-    if (theirs.length === 0 || dryRun) return {deleted: deleted && !dryRun, bundles: theirs};
-    await waitUntilGone(open, targetSlug);
-    host.writes?.conclude({});
-    const bundles = await deleteTheirs(open, theirs, outlet);
-    outlet.title(`Deleted ${deleted ? `${targetSlug} and ` : ''}${count(bundles.length, 'bundle')}`);
-    return {deleted, bundles};
-  });
-  const outcome = await deleting.run();
-  return {...open.project, targetSlug, running: doomed?.running, dryRun, ...outcome, warnings: deleting.warnings};
+type Removed = Pick<DeletedPreview, 'deleted' | 'bundles'>;
+
+/** `Deleted preview-a and 2 bundles` */
+function describeRemoved(targetSlug: string, {deleted, bundles}: Removed, {dryRun = false}: DeletionOptions): string {
+  if (dryRun) return `Would delete ${targetSlug}`;
+  if (bundles.length === 0) return deleted ? `Deleted ${targetSlug}` : `${targetSlug} was already deleted`;
+  return `Deleted ${deleted ? `${targetSlug} and ` : ''}${count(bundles.length, 'bundle')}`;
 }
+
+/** Deletes a target, unless someone else has, and its bundles. */
+async function remove(
+  open: OpenBackend,
+  {bundles: theirs, ...doomed}: DoomedPreview,
+  options: DeletionOptions,
+  outlet: Outlet,
+): Promise<Removed> {
+  const deleted = await deleteTargetFrom(open, doomed, {...options, ifExists: true});
+  if (theirs.length === 0 || options.dryRun) return {deleted: deleted && options.dryRun !== true, bundles: theirs};
+  await waitUntilGone(open, doomed.targetSlug);
+  return {deleted, bundles: await deleteTheirs(open, theirs, outlet)};
+}
+
+/** How often to look whether a target is gone, and for how long, in seconds. */
+const goneDefaults = {pollInterval: 2, timeout: 60};
 
 /** While a target is being deleted, the service may refuse to delete its bundles. */
 async function waitUntilGone(open: OpenBackend, targetSlug: string): Promise<void> {
@@ -202,17 +228,12 @@ async function waitUntilGone(open: OpenBackend, targetSlug: string): Promise<voi
 
 /** The preview is gone, so a bundle that is left is only a warning. */
 async function deleteTheirs(open: OpenBackend, ids: readonly BundleId[], outlet: Outlet): Promise<readonly BundleId[]> {
-  const deleted: BundleId[] = [];
-  const note = ({bundleId, error}: {readonly bundleId: BundleId; readonly error?: unknown}) => {
-    if (error === undefined) deleted.push(bundleId);
-  };
-  try {
-    await deleteBundlesFrom(open, ids, note, true);
-  } catch (error) {
-    if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-    outlet.warn(error.message);
+  const deletion = await deleteBundlesFrom(open, ids, () => undefined, true);
+  if (deletion.failed.length > 0) {
+    open.signal.throwIfAborted();
+    outlet.warn(describeDeletion(deletion).message);
   }
-  return deleted;
+  return deletion.deleted;
 }
 
 /** What `listPreviews` resolves to. */
@@ -222,14 +243,16 @@ export interface ListPreviewsResult extends ProjectResult {
 }
 
 export async function listPreviews(options: ProjectOptions, host: PipelineHost): Promise<ListPreviewsResult> {
-  const {projectSlug} = options;
-  return chooseFor(options, ['targets'], host)
-    .step('list', `List the previews of ${projectSlug}`, async ({open}, {outlet}) => {
+  return withBackend(options, host, {
+    needs: ['targets'],
+    name: 'list',
+    title: `List the previews of ${options.projectSlug}`,
+    async run(open, outlet) {
       const previews = await listPreviewItems(open);
       outlet.title(`Found ${count(previews.length, 'preview')}`);
       return {...open.project, previews};
-    })
-    .run();
+    },
+  });
 }
 
 /** What `prunePreviews` resolves to. */
@@ -242,49 +265,76 @@ export interface PrunePreviewsResult extends ProjectResult {
   readonly warnings: readonly string[];
 }
 
-export async function prunePreviews(
-  {olderThanMs, dryRun = false, confirm, ...options}: PrunePreviewsOptions,
-  host: PipelineHost,
-): Promise<PrunePreviewsResult> {
-  const {projectSlug} = options;
-  refuseUnsafe({operation: 'delete-target'}, host);
-  const finding = chooseFor(options, ['targets', 'delete-target'], host).step(
-    'find',
-    `Find the previews of ${projectSlug} to prune`,
-    async ({open}, {outlet}) => {
-      const previews = await listPreviewItems(open);
-      const old = previews.filter(({updatedAt}) => isOlder(open, updatedAt, olderThanMs));
-      const found: (PreviewItem & DoomedPreview)[] = [];
-      for (const item of old) {
-        const {targetSlug, production, force, ...rules} = await deletionOf(item, options);
-        refuseProduction(targetSlug, {production, force}, host);
-        await guardTarget('delete-target', {...rules, targetSlug, production, dryRun: true}, host);
-        found.push({...item, bundles: await bundlesOnlyOn(open, targetSlug)});
-      }
-      outlet.title(`Found ${String(found.length)} of ${count(previews.length, 'preview')} to prune`);
-      return {open, found};
-    },
-  );
-  const {open, found} = await finding.run();
-  const result = {...open.project, dryRun, found};
-  if (dryRun || found.length === 0) return {...result, deleted: [], warnings: []};
-  await confirm?.(open.project.backend, found);
-  const deleted: string[] = [];
-  const warnings: string[] = [];
-  for (const item of found) {
-    const updatedAt = await updateOf(open, item);
-    // Somebody else has deleted it, perhaps before its deployments were read.
-    if ((await readTargets(open)).every(({targetSlug}) => targetSlug !== item.targetSlug)) continue;
-    if (updatedAt !== item.updatedAt && !isOlder(open, updatedAt, olderThanMs)) {
-      warnings.push(`Kept ${item.targetSlug}: something was deployed to it meanwhile.`);
-      continue;
+interface PruneRequest extends BackendRequest {
+  readonly options: PrunePreviewsOptions;
+}
+
+const findOld: Step<PruneRequest> = {
+  name: 'find',
+  title: ({request}) => `Find the previews of ${request.options.projectSlug} to prune`,
+  async run(ledger, host) {
+    const {open, request} = known(ledger, 'open');
+    const {olderThanMs, confirm: _, ...options} = request.options;
+    const previews = await listPreviewItems(open);
+    const old = previews.filter(({updatedAt}) => isOlder(open, updatedAt, olderThanMs));
+    const found: (PreviewItem & DoomedPreview)[] = [];
+    for (const item of old) {
+      const {targetSlug, production, force, ...rules} = await deletionOf(item, options);
+      refuseProduction(targetSlug, {production, force}, host);
+      await guardTarget('delete-target', {...rules, targetSlug, production, dryRun: true}, host);
+      found.push({...item, bundles: await bundlesOnlyOn(open, targetSlug)});
     }
-    const bundles = (await bundlesOnlyOn(open, item.targetSlug)).filter((id) => item.bundles.includes(id));
-    const removed = await remove(finding.after(item), open, {...item, bundles}, options, host);
-    host.writes?.conclude({});
-    if (removed.deleted) deleted.push(item.targetSlug);
-  }
-  return {...result, deleted, warnings: [...finding.warnings, ...warnings]};
+    host.outlet.title(`Found ${String(found.length)} of ${count(previews.length, 'preview')} to prune`);
+    return {oldPreviews: found};
+  },
+};
+
+const confirmPruning: Question<PruneRequest> = {
+  async ask(ledger, host) {
+    const {open, request, oldPreviews: found} = known(ledger, 'open', 'oldPreviews');
+    const {confirm, ...options} = request.options;
+    if (found.length === 0 || options.dryRun) return;
+    await confirm?.(open.project.backend, found);
+    for (const item of found) await guardTarget('delete-target', await deletionOf(item, options), host);
+  },
+};
+
+const deleteOld: Step<PruneRequest> = {
+  name: 'delete',
+  title: ({oldPreviews = []}) => `Delete ${count(oldPreviews.length, 'preview')}`,
+  due: ({oldPreviews = [], request}) => oldPreviews.length > 0 && request.options.dryRun !== true,
+  async run(ledger, {outlet}) {
+    const {open, request, oldPreviews} = known(ledger, 'open', 'oldPreviews');
+    const {olderThanMs, confirm: _, ...options} = request.options;
+    const deleted: string[] = [];
+    for (const item of oldPreviews) {
+      const {targetSlug} = item;
+      const updatedAt = await updateOf(open, item);
+      // Somebody else has deleted it, perhaps before its deployments were read.
+      if ((await readTargets(open)).every((one) => one.targetSlug !== targetSlug)) continue;
+      if (updatedAt !== item.updatedAt && !isOlder(open, updatedAt, olderThanMs)) {
+        outlet.warn(`Kept ${targetSlug}: something was deployed to it meanwhile.`);
+        continue;
+      }
+      const bundles = (await bundlesOnlyOn(open, targetSlug)).filter((id) => item.bundles.includes(id));
+      const doomed = await findDoomed(open, await deletionOf(item, options));
+      const removed = await remove(open, {...item, ...doomed, bundles}, options, outlet);
+      if (!removed.deleted) continue;
+      deleted.push(targetSlug);
+      outlet.note(describeRemoved(targetSlug, removed, options));
+    }
+    outlet.title(`Deleted ${count(deleted.length, 'preview')}`);
+    return {result: deleted};
+  },
+};
+
+export async function prunePreviews(options: PrunePreviewsOptions, host: PipelineHost): Promise<PrunePreviewsResult> {
+  refuseUnsafe({operation: 'delete-target'}, host);
+  const request = {connection: options, needs: ['targets', 'delete-target'] as const, options};
+  const ledger = await run([choose, findOld, confirmPruning, deleteOld], request, host);
+  const {open, oldPreviews: found, warnings, result} = known(ledger, 'open', 'oldPreviews');
+  const deleted = (result as readonly string[] | undefined) ?? [];
+  return {...open.project, dryRun: options.dryRun === true, found, deleted, warnings};
 }
 
 /** Whether a time is so long ago, by the clock of the service. One that is not known isn't. */

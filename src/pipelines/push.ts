@@ -1,116 +1,205 @@
 import type {AuthStrategy} from '../http/types.js';
-import type {TemporaryDirectory} from '../files/temporary-directory.js';
-import {explainUnfinished} from '../operations/deploy/rollback-on-failure.js';
-import {buildPush, describeBuilt, type BuiltPush} from '../operations/push/build-push.js';
-import {deployPush, pushResult, waitForPush, type DeployedPush} from '../operations/push/deploy-push.js';
+import {chooseBackend, withFallback} from '../operations/choose-backend.js';
+import {requireTargetUrl} from '../operations/deploy/check-deployment.js';
+import {followUpCapabilities} from '../operations/deploy/release.js';
+import {requestDeploy} from '../operations/deploy/start-deployment.js';
+import {checkNotOlder} from '../operations/guard/guards.js';
+import type {OpenBackend} from '../operations/open-backend.js';
+import {buildPush, describeBuilt, type BuiltContent} from '../operations/push/build-push.js';
+import {findLostUpload} from '../operations/push/find-uploaded.js';
+import {planAhead} from '../operations/push/look-ahead.js';
 import type {
   PushResult,
   PushRuntimeBundleBackendOptions,
   PushV2Options,
   PushV2Result,
 } from '../operations/push/options.js';
-import {planAhead} from '../operations/push/look-ahead.js';
 import {
+  archivedFormat,
   describePlan,
+  formatFor,
+  planBuilt,
   planPush,
-  routePush,
-  verifyPush,
-  type PushPlan,
+  uploadFallback,
   type PushPreview,
-  type PushRoute,
-  type VerifiedPush,
 } from '../operations/push/plan-push.js';
-import {askBeforePush, describeUpload, uploadPush, type UploadedPush} from '../operations/push/upload-push.js';
+import {requestPush, type PushRequest} from '../operations/push/request.js';
+import {askBeforePush, describeUpload, uploadTo} from '../operations/push/upload-push.js';
 import type {PipelineHost} from './host.js';
-import type {Served} from './next-steps.js';
-import {runGuarded, withFollowUpSteps, withGuardStep} from './steps.js';
-import {Pipeline} from './run.js';
+import {known, urlOf, type Ledger} from './ledger.js';
+import {accept, check, confirmTarget, guard, invalidate, rollback, wait} from './release.js';
+import {run, type Rows, type Step} from './run.js';
+
+type PushLedger = Ledger<PushRequest>;
+
+const resolve: Step<PushRequest> = {
+  name: 'resolve',
+  title: 'Prepare',
+  async run({request}, host) {
+    const {connection, source, release, previews} = request;
+    const capabilities = release === undefined ? [] : (['deploy', ...followUpCapabilities(release)] as const);
+    const chosen = await chooseBackend(connection, {capabilities, previews}, host);
+    const format = formatFor(chosen.open.backend, source, await archivedFormat(source));
+    host.logger.debug(`Format: ${format}`);
+    return {...chosen, format};
+  },
+};
+
+const verify: Step<PushRequest> = {
+  name: 'verify',
+  title: 'Verify the build and its configuration',
+  async run(ledger, {outlet}) {
+    const {request, open, format, fallback} = known(ledger, 'open', 'format');
+    const {source, release, lastPush, previews} = request;
+    // Before anything is packed: there will be a URL to check.
+    if (release) await requireTargetUrl(open, release);
+    const planning = () => planPush(open, source, format);
+    const coming = {format, release, ifChanged: lastPush.ifChanged, mayFallBack: fallback !== undefined};
+    const plan = previews ? {content: await planning()} : await planAhead(open, coming, planning);
+    outlet.title(`Verified: ${describePlan(plan.content)}`);
+    return plan;
+  },
+};
+
+const build: Step<PushRequest> = {
+  name: 'build',
+  title: ({request}) => (request.source.archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle'),
+  due: ({request}) => !request.previews || request.lastPush.ifChanged,
+  async run(ledger, host) {
+    const {request, open, content} = known(ledger, 'open', 'content');
+    ledger.workspace = await host.createTemporaryDirectory();
+    const built = await buildPush(open, content, ledger.workspace, request.lastPush);
+    host.outlet.title(describeBuilt(built, content));
+    return {built};
+  },
+};
+
+/** With `auto`, falls back from Api to legacy after a definite rejection. After an upload, nothing falls back. */
+const upload: Step<PushRequest> = {
+  name: 'upload',
+  title: 'Upload the bundle',
+  async run(ledger, {outlet}) {
+    const {request, selection, open, fallback, content, built} = known(ledger, 'selection', 'open', 'content', 'built');
+    try {
+      const uploaded = await withFallback(
+        {selection, open, fallback},
+        {
+          reasonFor: (error) => uploadFallback(error, content, fallback, request.source),
+          first: () => uploadTo(open, built, request),
+          second: async (other) => uploadTo(other, await buildAgain(ledger, other), request),
+        },
+      );
+      outlet.title(describeUpload(known(ledger, 'open').open, uploaded));
+      return uploaded;
+    } catch (error) {
+      const {message} = built.bundle;
+      const {open: asked, sent} = ledger;
+      if (asked && sent) ledger.found = await findLostUpload(error, asked, {message, at: sent.at});
+      throw error;
+    }
+  },
+};
+
+/** Builds for another backend: again, unless what is packed fits. */
+async function buildAgain(ledger: PushLedger, open: OpenBackend): Promise<BuiltContent> {
+  const {request, built, workspace} = known(ledger, 'built', 'workspace');
+  const {source, release, lastPush} = request;
+  const format = formatFor(open.backend, source);
+  Object.assign(ledger, {open, format, noted: undefined});
+  // The target of the other backend may run another commit.
+  if (release) await checkNotOlder(release, open);
+  const isFit = built.kind === 'file' && built.bundle.format === format;
+  const content = isFit ? {kind: 'archive' as const, bundle: built.bundle} : await planBuilt(open, source, format);
+  ledger.built = await buildPush(open, content, workspace, lastPush);
+  return ledger.built;
+}
+
+const deploy: Step<PushRequest> = {
+  name: 'deploy',
+  title: ({release}) => `Deploy to ${String(release?.targetSlug)}`,
+  due: ({release}) => release !== undefined,
+  async run(ledger, {outlet}) {
+    const {open, release, bundleId, uploaded, before, noted} = known(ledger, 'open', 'release', 'bundleId');
+    const isDone = uploaded?.deployment !== undefined;
+    const accepted = isDone
+      ? {answer: {deployment: uploaded.deployment, status: 'queued' as const}, before}
+      : // Others may have deployed a bundle that was there before.
+        await requestDeploy(open, release, {bundleId, noted: uploaded && noted});
+    await accept(ledger, accepted);
+    const {deploymentId: id} = accepted.answer.deployment;
+    // With its ID, which may be long, it fits a terminal without the target, which has been told.
+    outlet.title(`Deployment ${id === undefined ? `to ${release.targetSlug}` : String(id)} accepted`);
+    return {};
+  },
+};
+
+/** A push, in the order of time. */
+const pushRows: Rows<PushRequest> = [
+  resolve,
+  guard,
+  confirmTarget,
+  verify,
+  build,
+  upload,
+  deploy,
+  wait,
+  check,
+  invalidate,
+  rollback,
+];
+
+/** Does everything that a push does before it sends anything that writes. */
+const previewRows: Rows<PushRequest> = [resolve, guard, verify, build];
 
 export async function pushRuntimeBundle(
   options: PushRuntimeBundleBackendOptions,
   host: PipelineHost,
-): Promise<Served<PushResult>> {
-  const verified = verifyPush(options, host);
-  const {release} = verified;
-  const workspaces: TemporaryDirectory[] = [];
-  const routing = startPush(verified, host, {previews: false});
-  try {
-    const push = await runGuarded<PushRoute, UploadedPush | DeployedPush>(routing, release, (routed) => {
-      const built = withBuildStep(withVerifyStep(routed, planAhead), options, workspaces);
-      const uploaded = built.change('upload', 'Upload the bundle', async (packed, {outlet}) => {
-        const push = await uploadPush(packed);
-        outlet.title(describeUpload(push));
-        return push;
-      });
-      if (release === undefined) return uploaded;
-      const {targetSlug} = release;
-      const deployed = uploaded.change('deploy', `Deploy to ${targetSlug}`, async (push, {outlet}) => {
-        const accepted = await deployPush(push, release);
-        const {deploymentId: id} = accepted.deployment;
-        // With its ID, which may be long, it fits a terminal without the target, which has been told.
-        outlet.title(`Deployment ${id === undefined ? `to ${targetSlug}` : String(id)} accepted`);
-        return accepted;
-      });
-      return withFollowUpSteps(deployed, release, waitForPush);
-    });
-    return {open: push.open, result: pushResult(push, routing.warnings)};
-  } catch (error) {
-    throw explainUnfinished(error, release);
-  } finally {
-    for (const workspace of workspaces) await workspace.remove();
-  }
+): Promise<PushLedger> {
+  return run(pushRows, requestPush(options, host), host);
 }
 
 export async function previewPush(options: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
-  const push = verifyPush(options, host);
-  const {ifChanged = false} = options;
-  const workspaces: TemporaryDirectory[] = [];
-  const guarded = withGuardStep(startPush(push, host, {previews: true}), push.release);
-  const verified = withVerifyStep(guarded, planPush);
-  try {
-    const plan = await verified.run();
-    const {open, selection, format, content} = plan;
-    const planned = content.kind === 'build' ? content.plan : content.bundle;
-    const built = ifChanged ? (await withBuildStep(verified.after(plan), options, workspaces).run()).built : undefined;
-    const unchanged = built?.kind === 'unchanged' ? built.unchanged : undefined;
-    const {targetSlug} = options;
-    await askBeforePush({open, targetSlug, bundle: built?.bundle ?? planned, unchanged}, {dryRun: true});
-    return {selection, format, content, warnings: verified.warnings, unchanged};
-  } finally {
-    for (const workspace of workspaces) await workspace.remove();
-  }
+  const request = {...requestPush(options, host), previews: true};
+  const ledger = await run(previewRows, request, host);
+  const {open, selection, format, content, built, warnings} = known(ledger, 'open', 'selection', 'format', 'content');
+  const planned = content.kind === 'build' ? content.plan : content.bundle;
+  const unchanged = built?.kind === 'unchanged' ? built.unchanged : undefined;
+  const {targetSlug} = options;
+  await askBeforePush(open, {targetSlug, bundle: built?.bundle ?? planned, unchanged}, {dryRun: true});
+  return {selection, format, content, warnings, unchanged};
 }
 
-function startPush(
-  push: VerifiedPush,
-  host: PipelineHost,
-  {previews}: {readonly previews: boolean},
-): Pipeline<PushRoute> {
-  return Pipeline.start(host).step('resolve', 'Prepare', (_, run) => routePush(push, previews, run));
-}
-
-function withVerifyStep(routed: Pipeline<PushRoute>, makePlan: typeof planPush): Pipeline<PushPlan> {
-  return routed.step('verify', 'Verify the build and its configuration', async (route, {outlet}) => {
-    const plan = await makePlan(route);
-    outlet.title(`Verified: ${describePlan(plan)}`);
-    return plan;
-  });
-}
-
-/** @param workspaces gets the folder of what is packed, to be removed at the end */
-function withBuildStep(
-  planned: Pipeline<PushPlan>,
-  options: PushRuntimeBundleBackendOptions,
-  workspaces: TemporaryDirectory[],
-): Pipeline<BuiltPush> {
-  const title = options.archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle';
-  return planned.step('build', title, async (plan, host) => {
-    const workspace = await host.createTemporaryDirectory();
-    workspaces.push(workspace);
-    const push = await buildPush(plan, workspace);
-    host.outlet.title(describeBuilt(push));
-    return push;
-  });
+/** What a push without a target, or with one, resolves to. */
+export function pushResult(ledger: PushLedger): PushResult {
+  const {open, release, bundleId, built, bundle, warnings, ...more} = known(
+    ledger,
+    'open',
+    'bundleId',
+    'built',
+    'bundle',
+  );
+  const {uploaded, deployment, status, raw, check: checked} = more;
+  const unchanged = built.kind === 'unchanged' ? built.unchanged : undefined;
+  const {format, sha256, contentSha256, size, files} = bundle;
+  return {
+    ...open.project,
+    bundleId,
+    targetSlug: release?.targetSlug,
+    message: unchanged?.message ?? bundle.message,
+    unchanged: unchanged !== undefined,
+    pushedAt: unchanged?.pushedAt,
+    deployed: deployment !== undefined,
+    deploymentId: deployment?.deploymentId,
+    url: urlOf(ledger),
+    deployment,
+    status,
+    warnings,
+    matches: uploaded?.matches ?? {},
+    archive: {format, sha256, contentSha256, size, files: files.length},
+    provenance: bundle.provenance,
+    raw: {bundle: uploaded?.raw, ...(raw !== undefined && {deployment: raw})},
+    ...(checked && {check: checked}),
+  };
 }
 
 export async function pushBundleV2(
@@ -118,10 +207,8 @@ export async function pushBundleV2(
   auth: AuthStrategy,
   host: PipelineHost,
 ): Promise<PushV2Result> {
-  const {result} = await pushRuntimeBundle(
-    {...options, preference: 'legacy', v2: true, legacyAuth: auth, targetSlug: undefined},
-    host,
-  );
+  const push = {...options, preference: 'legacy', v2: true, legacyAuth: auth, targetSlug: undefined} as const;
+  const result = pushResult(await pushRuntimeBundle(push, host));
   const {bundleId, projectSlug, message, warnings, matches, archive, raw} = result;
   return {bundleId, projectSlug, message, warnings, matches, archive, raw: raw.bundle};
 }

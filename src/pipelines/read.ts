@@ -37,22 +37,25 @@ import {
   type ProjectStatus,
   type ProjectStatusOptions,
 } from '../operations/targets/find-targets.js';
-import {chooseFor} from './steps.js';
 import type {PipelineHost} from './host.js';
-import {Pipeline} from './run.js';
+import {run, type Step} from './run.js';
+import {withBackend} from './steps.js';
 
 export async function listBundles(options: ListBundlesOptions, host: PipelineHost): Promise<ListBundlesResult> {
   const {projectSlug} = options;
   const part = listRange(options);
-  return chooseFor(options, ['list'], host)
-    .step('list', 'List the bundles', async ({open}, {outlet}) => {
+  return withBackend(options, host, {
+    needs: ['list'],
+    name: 'list',
+    title: 'List the bundles',
+    async run(open, outlet) {
       const {items, total} = await readBundles(open, part);
       outlet.title(
         items.length === 0 ? `Found no bundles in ${projectSlug}` : `Found ${count(items.length, 'bundle')}`,
       );
       return {...open.project, bundles: items, total};
-    })
-    .run();
+    },
+  });
 }
 
 export async function listDeployments(
@@ -61,23 +64,29 @@ export async function listDeployments(
 ): Promise<ListDeploymentsResult> {
   const {targetSlug} = options;
   const range = listRange(options);
-  return chooseFor(options, ['history'], host)
-    .step('list', `List the deployments to ${targetSlug}`, async ({open}, {outlet}) => {
+  return withBackend(options, host, {
+    needs: ['history'],
+    name: 'list',
+    title: `List the deployments to ${targetSlug}`,
+    async run(open, outlet) {
       const {items, total} = await collectDeployments(open, targetSlug, range);
       if (range.offset === 0) await verifyTarget(open, targetSlug, items);
       outlet.title(
         items.length === 0 ? `Found no deployments to ${targetSlug}` : `Found ${count(items.length, 'deployment')}`,
       );
       return {...open.project, targetSlug, deployments: items, total};
-    })
-    .run();
+    },
+  });
 }
 
 export async function getProjectStatus(options: ProjectStatusOptions, host: PipelineHost): Promise<ProjectStatus> {
   const {projectSlug, targetSlug, allTargets = targetSlug === undefined} = options;
   const needed = targetSlug === undefined ? (['history', 'targets'] as const) : (['history'] as const);
-  return chooseFor(options, needed, host)
-    .step('status', `Look at the targets of ${projectSlug}`, async ({open}, {outlet}) => {
+  return withBackend(options, host, {
+    needs: needed,
+    name: 'status',
+    title: `Look at the targets of ${projectSlug}`,
+    async run(open, outlet) {
       const all = targetSlug === undefined ? await readTargets(open) : allTargets && (await targetsIfListed(open));
       if (all && all.length === 0) throw noTargets(open, targetSlug);
       const items = all || [await knownTarget(open, targetSlug ?? '')];
@@ -89,9 +98,8 @@ export async function getProjectStatus(options: ProjectStatusOptions, host: Pipe
       });
       outlet.title(`Found ${count(targets.length, 'target')}`);
       return {...open.project, targets};
-    })
-    .run()
-    .catch(withTarget);
+    },
+  }).catch(withTarget);
 }
 
 export async function findTarget(
@@ -120,15 +128,18 @@ export async function downloadBundle(
   options: DownloadBundleOptions,
   host: PipelineHost,
 ): Promise<DownloadBundleResult> {
-  return chooseFor(options, downloadCapabilities(options), host)
-    .step('download', `Download ${describeBundle(options.bundleId)}`, async ({open}, {outlet}) => {
+  return withBackend(options, host, {
+    needs: downloadCapabilities(options),
+    name: 'download',
+    title: `Download ${describeBundle(options.bundleId)}`,
+    async run(open, outlet) {
       const downloaded = await downloadBundleFrom(open, options);
       const {bundleId, size, resumedFrom, sha256} = downloaded;
       const rest = resumedFrom === 0 ? '' : `, of which ${prettyBytes(resumedFrom)} earlier`;
       outlet.title(`Downloaded bundle ${String(bundleId)}: ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`);
       return downloaded;
-    })
-    .run();
+    },
+  });
 }
 
 /** @param path relative to the host's working directory. */
@@ -137,21 +148,28 @@ export async function inspectArchive(
   options: InspectArchiveOptions,
   host: PipelineHost,
 ): Promise<ArchiveInspection> {
-  return Pipeline.start(host)
-    .step('read', `Read ${path}`, async (_, {cwd, outlet}) => {
+  const read: Step = {
+    name: 'read',
+    title: `Read ${path}`,
+    async run(_, {cwd, outlet}) {
       const result = await inspectFile(resolve(cwd, path), options);
       outlet.title(`Read ${path}: ${count(result.files.length, 'file')}`);
-      return result;
-    })
-    .run();
+      return {result};
+    },
+  };
+  const {result} = await run([read], {}, host);
+  return result as ArchiveInspection;
 }
 
 export async function inspectBundle(options: InspectBundleOptions, host: PipelineHost): Promise<BundleInspection> {
-  return chooseFor(options, downloadCapabilities(options), host)
-    .step('read', `Download ${describeBundle(options.bundleId)} and read it`, async ({open}, {outlet}) => {
+  return withBackend(options, host, {
+    needs: downloadCapabilities(options),
+    name: 'read',
+    title: `Download ${describeBundle(options.bundleId)} and read it`,
+    async run(open, outlet) {
       const {result, ...bundle} = await readDownloaded(open, options.bundleId, (path) => inspectFile(path, options));
       outlet.title(`Read bundle ${String(bundle.bundleId)}: ${count(result.files.length, 'file')}`);
       return {...bundle, ...result};
-    })
-    .run();
+    },
+  });
 }

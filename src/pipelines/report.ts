@@ -2,11 +2,13 @@ import prettyBytes from 'pretty-bytes';
 import {oneLine} from '../text/sentence.js';
 import {describeRetry} from '../http/rate-limit/policy.js';
 import type {RetryEvent} from '../http/types.js';
+import type {MemberName} from '../backends/members.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {callBack, callBackNow, callBackSafely, type Outlet} from '../operations/host.js';
 import type {OperationProgress} from '../operations/options.js';
 import {timeIn} from './event-feed.js';
 import type {PipelineHost} from './host.js';
+import type {Ledger} from './ledger.js';
 
 /** Time between two drawings on a terminal, in milliseconds. */
 export const frameMs = 100;
@@ -26,20 +28,19 @@ interface ShownTask {
 }
 
 /**
- * Where the steps of a run say what happens: in the title and the output of the task that is running, in events, and to
- * the callbacks of the library. Keeps the warnings for the result. One that was given before is not repeated.
+ * Where the steps of a run say what happens: in the title and the output of the task that is running, in events, to the
+ * callbacks of the library, and in the ledger. A warning that was given before is not repeated.
  */
 export class RunOutlet implements Outlet {
   readonly #host: PipelineHost;
-  readonly #warnings = new Set<string>();
+  readonly #ledger: Pick<Ledger, 'warnings' | 'sent'>;
   #step: RunningStep | undefined;
+  /** How many of the calls that were sent are not settled. */
+  #open = 0;
 
-  constructor(host: PipelineHost) {
+  constructor(host: PipelineHost, ledger: Pick<Ledger, 'warnings' | 'sent'>) {
     this.#host = host;
-  }
-
-  get warnings(): readonly string[] {
-    return [...this.#warnings];
+    this.#ledger = ledger;
   }
 
   /** From now on, a task reports here. */
@@ -61,8 +62,8 @@ export class RunOutlet implements Outlet {
   }
 
   warn(message: string): void {
-    if (this.#warnings.has(message)) return;
-    this.#warnings.add(message);
+    if (this.#ledger.warnings.includes(message)) return;
+    this.#ledger.warnings.push(message);
     this.#host.onEvent?.({type: 'warning', message});
   }
 
@@ -77,6 +78,16 @@ export class RunOutlet implements Outlet {
   retry(event: RetryEvent): void {
     this.#step?.retry(event);
     callBackSafely(() => this.#host.callbacks?.onRetry?.(event));
+  }
+
+  sends(call: MemberName): void {
+    this.#open += 1;
+    this.#ledger.sent = {call, at: this.#host.now()};
+  }
+
+  settles(): void {
+    this.#open -= 1;
+    if (this.#open === 0) this.#ledger.sent = undefined;
   }
 
   fallBack(reason: string): Promise<void> {

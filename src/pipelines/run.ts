@@ -1,148 +1,147 @@
 import {Listr, ListrTaskEventType, ListrTaskState, type ListrRendererFactory, type ListrTask} from 'listr2';
+import type {PlannedWrite} from '../backends/contract.js';
 import {isRuntimeCliError} from '../errors/index.js';
 import {messageOf} from '../errors/system-failure.js';
+import type {Release} from '../operations/deploy/release.js';
 import type {RunHost} from '../operations/host.js';
 import {rendererOf} from './display.js';
 import type {PipelineHost} from './host.js';
+import type {Facts, Ledger} from './ledger.js';
+import {explain} from './outcome.js';
 import {describeDuration, RunOutlet} from './report.js';
 
-/** The last step of a pipeline, for when one before it has failed. */
-export interface RecoveryStep {
+/** A step of a run: a task of listr2. */
+export interface Step<Request = unknown> {
+  /** As events have it. */
   readonly name: string;
-  readonly title: string;
-  /** What it does about a failure; undefined if that is nothing. It resolves to the error that the run ends with. */
-  readonly recovery: (error: unknown) => ((host: RunHost) => Promise<unknown>) | undefined;
+  /** What it does, for users: `Upload the bundle`. */
+  readonly title: string | ((ledger: Ledger<Request>) => string);
+  /** Whether it is needed. @default always */
+  readonly due?: (ledger: Ledger<Request>) => boolean;
+  /** Whether it runs if a step has failed, and only then. @default false */
+  readonly recovers?: boolean;
+  /** Does it, and resolves to what is known then. What is known of a failure as well, it writes at once. */
+  readonly run: (ledger: Ledger<Request>, host: RunHost) => Promise<Facts>;
 }
 
-/** A step as a task of listr2 has it. Without `isDue`, it is left out once a step before it has failed. */
-interface PlannedStep {
-  readonly name: string;
-  readonly title: string;
-  readonly task: () => Promise<void>;
-  /** Whether it changes something on a service. */
-  readonly changes: boolean;
-  readonly isDue?: () => boolean;
+/** What a person is asked between two lists of steps, because nobody can answer while a list is redrawn. */
+export interface Question<Request = unknown> {
+  /** Whether there may be something to ask, which is known before the first step. @default always */
+  readonly due?: (ledger: Ledger<Request>) => boolean;
+  /** @throws if the answer is no: then nothing more is done */
+  readonly ask: (ledger: Ledger<Request>, host: RunHost) => Promise<void>;
 }
 
-/** Gets what the step before it has made, and makes what the next one gets. */
-type Task<Input, Next> = (input: Input, host: RunHost) => Promise<Next>;
+/** A run, in the order of time. */
+export type Rows<Request> = readonly (Step<Request> | Question<Request>)[];
 
-/** What the steps of a run have in common. */
-interface Run {
-  readonly host: PipelineHost & {readonly outlet: RunOutlet};
-  /** Why a step failed. */
-  failure?: {readonly error: unknown} | undefined;
-}
-
-/** A list of steps, and what the last one makes. */
-export class Pipeline<Result> {
-  readonly #run: Run;
-  readonly #steps: readonly PlannedStep[];
-  readonly #result: Promise<Result>;
-
-  private constructor(run: Run, steps: readonly PlannedStep[], result: Promise<Result>) {
-    this.#run = run;
-    this.#steps = steps;
-    this.#result = result;
-  }
-
-  static start(host: PipelineHost): Pipeline<undefined> {
-    return new Pipeline({host: {...host, outlet: new RunOutlet(host)}}, [], Promise.resolve(undefined));
-  }
-
-  /** The warnings of all steps so far. */
-  get warnings(): readonly string[] {
-    return this.#run.host.outlet.warnings;
-  }
-
-  /**
-   * Adds a step, which gets what the step before it has made, and makes what the next one gets.
-   * @param name as events have it
-   * @param title what the step does, for users: `Upload the bundle`
-   */
-  step<Next>(name: string, title: string, task: Task<Result, Next>): Pipeline<Next> {
-    return this.#with({name, title, changes: false}, task);
-  }
-
-  /** Adds a step that changes something on a service: if the process ends during it, the outcome is unknown. */
-  change<Next>(name: string, title: string, task: Task<Result, Next>): Pipeline<Next> {
-    return this.#with({name, title, changes: true}, task);
-  }
-
-  #with<Next>(step: Omit<PlannedStep, 'task'>, task: Task<Result, Next>): Pipeline<Next> {
-    const steps = [...this.#steps];
-    const result = new Promise<Next>((resolve) => {
-      steps.push({...step, task: async () => resolve(await task(await this.#result, this.#run.host))});
-    });
-    return new Pipeline(this.#run, steps, result);
-  }
-
-  /** Ends with a step that only runs after a failure, and changes something then. */
-  recover({name, title, recovery}: RecoveryStep): Pipeline<Result> {
-    const run = this.#run;
-    let isOver = false;
-    void this.#result.then(() => (isOver = true));
-    // Until everything before it has succeeded, a terminal shows that it may come.
-    const isDue = () => (run.failure === undefined ? !isOver : recovery(run.failure.error) !== undefined);
-    const recover = async () => {
-      const task = recovery(run.failure?.error);
-      if (task !== undefined) run.failure = {error: await task(run.host)};
-    };
-    return new Pipeline(run, [...this.#steps, {name, title, changes: true, task: recover, isDue}], this.#result);
-  }
-
-  /** The steps after others that have run and made `value`. */
-  after<Value>(value: Value): Pipeline<Value> {
-    return new Pipeline(this.#run, [], Promise.resolve(value));
-  }
-
-  /** Runs the steps in their order as a list of listr2. Resolves to what the last one has made. */
-  async run(): Promise<Result> {
-    await runSteps(this.#run, this.#steps);
-    return this.#result;
+/** Runs the steps that are due. Resolves to what is known then. */
+export async function run<Request>(
+  rows: Rows<Request>,
+  request: Request & {readonly release?: Release | undefined},
+  host: PipelineHost,
+): Promise<Ledger<Request>> {
+  const ledger: Ledger<Request> = {request, release: request.release, warnings: [], changes: []};
+  host.onLedger?.(ledger);
+  const running = {...host, outlet: new RunOutlet(host, ledger), beforeWrite: recordWrites(ledger, host)};
+  try {
+    let steps: Step<Request>[] = [];
+    for (const row of rows) {
+      if ('run' in row) steps.push(row);
+      else if (row.due?.(ledger) !== false) {
+        await runSteps(steps, ledger, running);
+        steps = [];
+        await row.ask(ledger, running);
+      }
+    }
+    await runSteps(steps, ledger, running);
+    return ledger;
+  } finally {
+    await ledger.workspace?.remove();
   }
 }
 
-async function runSteps(run: Run, steps: readonly PlannedStep[]): Promise<void> {
-  const {terminal, onEvent} = run.host;
-  const list = new Listr<unknown, ListrRendererFactory>(
-    steps.map((step) => taskOf(step, run)),
+/** Keeps the changes that the caller allows. The next one ends the one before, unless that falls back. */
+function recordWrites(ledger: Ledger, {beforeWrite}: PipelineHost): NonNullable<RunHost['beforeWrite']> {
+  return async (planned, options) => {
+    await beforeWrite?.(planned, options);
+    if (options.dryRun) return;
+    const {changes, failure, step: {name: step = ''} = {}} = ledger;
+    const last = changes.at(-1);
+    if (last?.step === step && isSame(last.planned, planned)) changes.pop();
+    else if (last !== undefined)
+      last.ended ??= failure === undefined ? {} : {error: explain(failure.error, {...ledger, rollback: undefined})};
+    changes.push({planned, step});
+  };
+}
+
+/** Whether a change is the same on another backend. */
+function isSame(one: PlannedWrite, other: PlannedWrite): boolean {
+  return one.operation === other.operation && one.targetSlug === other.targetSlug && one.backend !== other.backend;
+}
+
+type TaskList<Request> = Listr<Ledger<Request>, ListrRendererFactory>;
+type RunningHost = PipelineHost & RunHost & {readonly outlet: RunOutlet};
+type Task = Listr<Ledger, ListrRendererFactory>['tasks'][number];
+
+async function runSteps<Request>(
+  steps: readonly Step<Request>[],
+  ledger: Ledger<Request>,
+  host: RunningHost,
+): Promise<void> {
+  const due = steps.filter((step) => step.due?.(ledger) !== false);
+  const titled = due.map((step) => ({
+    ...step,
+    title: typeof step.title === 'string' ? step.title : step.title(ledger),
+  }));
+  if (titled.length === 0) return;
+  const hasBegun = (): boolean => list.tasks.some((task) => task.hasFinalized());
+  const list: TaskList<Request> = new Listr<Ledger<Request>, ListrRendererFactory>(
+    titled.map((step) => taskOf(step, host, hasBegun)),
     {
-      ...rendererOf(terminal),
+      ...rendererOf(host.terminal),
+      ctx: ledger,
       // Signals are the process's concern, which waits for what is under way.
       registerSignalListeners: false,
       // The steps after a failure decide whether they run.
       exitOnError: false,
     },
   );
-  for (const [index, step] of steps.entries()) {
-    const task = list.tasks[index];
-    if (task !== undefined) follow(task, step, run);
+  for (const [index, task] of list.tasks.entries()) {
+    const step = titled[index];
+    if (step !== undefined) follow(task, step, ledger, host);
   }
   await list.run();
-  const left = steps.filter((_, index) => list.tasks[index]?.state === ListrTaskState.WAITING);
-  for (const {name, title} of left) onEvent?.({type: 'step', step: name, title, status: 'skipped'});
-  if (run.failure === undefined) return;
-  if (left.length > 0) terminal?.info(`Not run: ${left.map(({name}) => name).join(', ')}`);
-  throw run.failure.error;
+  const left = titled.filter((_, index) => list.tasks[index]?.state === ListrTaskState.WAITING);
+  for (const {name, title} of left) host.onEvent?.({type: 'step', step: name, title, status: 'skipped'});
+  if (ledger.failure === undefined) return;
+  if (left.length > 0) host.terminal?.info(`Not run: ${left.map(({name}) => name).join(', ')}`);
+  throw explain(ledger.failure.error, ledger);
 }
 
-type PlannedTask = Listr<unknown, ListrRendererFactory>['tasks'][number];
+type TitledStep<Request> = Step<Request> & {readonly title: string};
 
-function taskOf({name, title, isDue, task}: PlannedStep, run: Run): ListrTask<unknown, ListrRendererFactory> {
+function taskOf<Request>(
+  {name, title, due, recovers = false, run: runStep}: TitledStep<Request>,
+  host: RunningHost,
+  hasBegun: () => boolean,
+): ListrTask<Ledger<Request>, ListrRendererFactory> {
   return {
     title,
-    enabled: isDue ?? (() => run.failure === undefined),
-    task: async (_, shown) => {
-      const {host} = run;
-      const {outlet} = host;
+    // Until its turn comes, a terminal shows that a step may recover what fails.
+    enabled: (ledger) =>
+      due?.(ledger) !== false &&
+      (recovers ? ledger.failure !== undefined || !hasBegun() : ledger.failure === undefined),
+    task: async (ledger, shown) => {
+      const {outlet, terminal, settings} = host;
+      ledger.step = {name, title};
       outlet.begin(shown, {name, title});
       try {
-        await task();
+        Object.assign(ledger, await runStep(ledger, host));
         // A log has them below the outcome of the step.
-        if (name === 'resolve' && host.terminal?.redraws === true) host.settings?.forEach((line) => outlet.note(line));
+        if (name === 'resolve' && terminal?.redraws === true) settings?.forEach((line) => outlet.note(line));
       } catch (error) {
-        run.failure = {error};
+        ledger.failure ??= {step: name, error};
         // listr2 reads the message of what it catches, and an abort can have any reason.
         throw error instanceof Error ? error : new Error(messageOf(error));
       } finally {
@@ -153,8 +152,12 @@ function taskOf({name, title, isDue, task}: PlannedStep, run: Run): ListrTask<un
 }
 
 /** Tells of the states of a task: in events, and in a log with a line for each output and for the outcome. */
-function follow(task: PlannedTask, {name, title, changes}: PlannedStep, run: Run): void {
-  const {terminal, onEvent, onChange} = run.host;
+function follow(
+  task: Task,
+  {name, title}: {readonly name: string; readonly title: string},
+  ledger: Ledger,
+  {terminal, onEvent, settings = []}: RunningHost,
+): void {
   const log = terminal?.redraws === false ? terminal : undefined;
   let startedAt = 0;
   let summary: string | undefined;
@@ -164,16 +167,15 @@ function follow(task: PlannedTask, {name, title, changes}: PlannedStep, run: Run
   task.on(ListrTaskEventType.STATE, (state) => {
     const durationMs = Math.round(performance.now() - startedAt);
     const took = `[${describeDuration(durationMs)}]`;
-    if (changes) onChange?.(state === ListrTaskState.STARTED ? title : undefined);
     if (state === ListrTaskState.STARTED) {
       startedAt = performance.now();
       onEvent?.({...event, status: 'started'});
     } else if (state === ListrTaskState.COMPLETED) {
       onEvent?.({...event, status: 'done', summary, durationMs});
       log?.info(`${task.title ?? title} ${took}`);
-      if (name === 'resolve') for (const line of run.host.settings ?? []) log?.info(`  ${line}`);
+      if (name === 'resolve') for (const line of settings) log?.info(`  ${line}`);
     } else if (state === ListrTaskState.FAILED) {
-      const error = run.failure?.error;
+      const error = explain(ledger.failure?.error, ledger);
       const code = isRuntimeCliError(error) ? error.code : undefined;
       onEvent?.({...event, status: 'failed', durationMs, code});
       log?.info(`${title}: failed ${took}`);

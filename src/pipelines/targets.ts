@@ -29,13 +29,13 @@ import {
   type SetVariablesOptions,
   type SetVariablesResult,
 } from '../operations/targets/variables.js';
-import {waitForTarget} from '../operations/targets/wait-for-target.js';
 import {readTargets, withTarget} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
-import type {Pipeline} from './run.js';
-import {chooseFor} from './steps.js';
-import {withApplyStep} from './configure.js';
+import {known} from './ledger.js';
+import {run, type Question, type Step} from './run.js';
+import {applyToMade} from './configure.js';
+import {choose, waitForChanged, withBackend, type TargetRequest} from './steps.js';
 
 /** What `listTargets` resolves to. */
 export interface ListTargetsResult extends ProjectResult {
@@ -44,122 +44,142 @@ export interface ListTargetsResult extends ProjectResult {
 }
 
 export async function listTargets(options: ProjectOptions, host: PipelineHost): Promise<ListTargetsResult> {
-  const {projectSlug} = options;
-  return chooseFor(options, ['targets'], host)
-    .step('list', `List the targets of ${projectSlug}`, async ({open}, {outlet}) => {
+  return withBackend(options, host, {
+    needs: ['targets'],
+    name: 'list',
+    title: `List the targets of ${options.projectSlug}`,
+    async run(open, outlet) {
       const targets = await readTargets(open);
       outlet.title(`Found ${count(targets.length, 'target')}`);
       return {...open.project, targets};
-    })
-    .run()
-    .catch(withTarget);
-}
-
-interface Changed<Target> {
-  readonly open: OpenBackend;
-  readonly target: Target;
-}
-
-/** Adds the step that waits until a target is made, or published. A backend that lists none can't say when that is. */
-function withWaitStep<Target extends TargetItem>(changed: Pipeline<Changed<Target>>): Pipeline<Changed<Target>> {
-  return changed.step('wait', 'Wait for the target', async ({open, target}, {outlet}) => {
-    if (open.backend.listTargets === undefined) return {open, target};
-    const item = await waitForTarget(open, target.targetSlug);
-    outlet.title(`Target ${item.targetSlug} is ready`);
-    return {open, target: {...target, ...item}};
-  });
-}
-
-export async function createTarget(options: CreateTargetOptions, host: PipelineHost): Promise<CreatedTarget> {
-  const {targetSlug, wait = true, dryRun = false, copyFrom, configuration = {}} = options;
-  verifyConfiguration(configuration);
-  refuseUnsafe({operation: 'create-target', targetSlug}, host);
-  // The service may not make the target under this slug, so it need not fit the backend.
-  const {targetSlug: _, ...reached} = options;
-  const creating = chooseFor(reached, ['create-target'], host).change(
-    'create',
-    `Create target ${targetSlug}`,
-    async ({open}, {outlet}) => {
-      const target = await createTargetIn(open, options);
-      const outcome = dryRun ? 'Would create' : target.created ? 'Created' : 'Found';
-      outlet.title(`${outcome} target ${target.targetSlug}`);
-      const isLeft = copyFrom !== undefined || Object.keys(configuration).length > 0;
-      if (isLeft && !wait && !dryRun) outlet.warn(laterAdvice(target.targetSlug));
-      return {open, target};
     },
-  );
-  const {open, target} = await (wait && !dryRun ? withApplyStep(withWaitStep(creating), options) : creating).run();
-  return {...open.project, ...target, warnings: creating.warnings};
+  }).catch(withTarget);
 }
 
-const laterAdvice = (targetSlug: string) =>
-  `Once ${targetSlug} is ready, run target:apply: without waiting, its configuration and what a copy lacks are not applied.`;
+const create: Step<TargetRequest<CreateTargetOptions>> = {
+  name: 'create',
+  title: ({request}) => `Create target ${request.options.targetSlug}`,
+  async run(ledger, {outlet}) {
+    const {open, request} = known(ledger, 'open');
+    const {dryRun = false, wait, copyFrom, configuration = {}} = request.options;
+    const target = await createTargetIn(open, request.options);
+    const {targetSlug} = target;
+    const outcome = dryRun ? 'Would create' : target.created ? 'Created' : 'Found';
+    outlet.title(`${outcome} target ${targetSlug}`);
+    const isLeft = copyFrom !== undefined || Object.keys(configuration).length > 0;
+    if (isLeft && !wait && !dryRun) {
+      const lacks = 'without waiting, its configuration and what a copy lacks are not applied.';
+      outlet.warn(`Once ${targetSlug} is ready, run target:apply: ${lacks}`);
+    }
+    return {target};
+  },
+};
 
-export async function deleteTarget(options: DeleteTargetOptions, host: PipelineHost): Promise<DeletedTarget> {
-  const {targetSlug, confirm, production, dryRun = false} = options;
-  refuseUnsafe({operation: 'delete-target', targetSlug, production}, host);
-  const finding = chooseFor(options, ['delete-target'], host).step(
-    'find',
-    `Find target ${targetSlug}`,
-    async ({open}) => ({open, target: await findDoomed(open, options)}),
-  );
-  const {open, target} = await finding.run();
-  const result = {...open.project, targetSlug, running: target?.running, dryRun, deleted: false, warnings: []};
-  if (target === undefined) return result;
-  await guardTarget('delete-target', options, host);
-  if (!dryRun) await confirm?.(open.project.backend, target);
-  const deleting = finding.after(target).change('delete', `Delete target ${targetSlug}`, async (doomed, {outlet}) => {
-    const isDone = await deleteTargetFrom(open, doomed, options);
+export async function createTarget(given: CreateTargetOptions, host: PipelineHost): Promise<CreatedTarget> {
+  const options = {...given, wait: given.wait ?? true};
+  verifyConfiguration(options.configuration ?? {});
+  refuseUnsafe({operation: 'create-target', targetSlug: options.targetSlug}, host);
+  // The service may not make the target under this slug, so it need not fit the backend.
+  const {targetSlug: _, ...connection} = options;
+  const request = {connection, needs: ['create-target'] as const, options};
+  const ledger = await run([choose, create, waitForChanged, applyToMade], request, host);
+  const {open, target, warnings} = known(ledger, 'open', 'target');
+  return {...open.project, created: false, ...target, warnings};
+}
+
+const findTargetToDelete: Step<TargetRequest<DeleteTargetOptions>> = {
+  name: 'find',
+  title: ({request}) => `Find target ${request.options.targetSlug}`,
+  async run(ledger) {
+    const {open, request} = known(ledger, 'open');
+    return {target: await findDoomed(open, request.options)};
+  },
+};
+
+const confirmDeletion: Question<TargetRequest<DeleteTargetOptions>> = {
+  async ask(ledger, host) {
+    const {request, open, target} = known(ledger, 'open');
+    if (target === undefined) return;
+    await guardTarget('delete-target', request.options, host);
+    if (!request.options.dryRun) await request.options.confirm?.(open.project.backend, target);
+  },
+};
+
+const deleteIt: Step<TargetRequest<DeleteTargetOptions>> = {
+  name: 'delete',
+  title: ({request}) => `Delete target ${request.options.targetSlug}`,
+  due: ({target}) => target !== undefined,
+  async run(ledger, {outlet}) {
+    const {open, request, target} = known(ledger, 'open', 'target');
+    const {targetSlug, dryRun = false} = request.options;
+    const isDone = await deleteTargetFrom(open, target, request.options);
     const done = `${dryRun ? 'Would delete' : 'Deleted'} target ${targetSlug}`;
     outlet.title(isDone ? done : `Target ${targetSlug} was already deleted`);
-    return isDone;
-  });
-  const isDone = await deleting.run();
-  return {...result, deleted: isDone && !dryRun, warnings: deleting.warnings};
+    return {result: isDone && !dryRun};
+  },
+};
+
+export async function deleteTarget(options: DeleteTargetOptions, host: PipelineHost): Promise<DeletedTarget> {
+  const {targetSlug, production, dryRun = false} = options;
+  refuseUnsafe({operation: 'delete-target', targetSlug, production}, host);
+  const request = {connection: options, needs: ['delete-target'] as const, options};
+  const ledger = await run([choose, findTargetToDelete, confirmDeletion, deleteIt], request, host);
+  const {open, target, warnings, result} = known(ledger, 'open');
+  return {...open.project, targetSlug, running: target?.running, dryRun, deleted: result === true, warnings};
 }
 
 export async function listVariables(options: TargetOptions, host: PipelineHost): Promise<ListVariablesResult> {
   const {targetSlug} = options;
-  return chooseFor(options, ['variables'], host)
-    .step('list', `List the variables of ${targetSlug}`, async ({open}, {outlet}) => {
+  return withBackend(options, host, {
+    needs: ['variables'],
+    name: 'list',
+    title: `List the variables of ${targetSlug}`,
+    async run(open, outlet) {
       const variables = await variablesOf(open, targetSlug);
       outlet.title(`Found ${count(variables.length, 'variable')}`);
       return {...open.project, targetSlug, variables};
-    })
-    .run();
+    },
+  });
 }
 
+const set: Step<TargetRequest<SetVariablesOptions>> = {
+  name: 'set',
+  title: ({request}) => `Change the variables of ${request.options.targetSlug}`,
+  async run(ledger, {outlet}) {
+    const {open, request} = known(ledger, 'open');
+    const {targetSlug, set: values = {}, unset = [], dryRun = false} = request.options;
+    await setVariablesOn(open, request.options);
+    const what = count(Object.keys(values).length + unset.length, 'variable');
+    outlet.title(`${dryRun ? 'Would change' : 'Changed'} ${what} of ${targetSlug}`);
+    return {target: {targetSlug}};
+  },
+};
+
 export async function setVariables(options: SetVariablesOptions, host: PipelineHost): Promise<SetVariablesResult> {
-  const {targetSlug, set = {}, unset = [], wait = false, dryRun = false} = options;
+  const {targetSlug, unset = [], wait, dryRun = false} = options;
   const masking = maskingHost(host, options);
   checkVariables(options);
   await guardTarget('set-variables', options, masking);
-  const setting = chooseFor(options, ['set-variables', ...(wait ? ['targets' as const] : [])], masking).change(
-    'set',
-    `Change the variables of ${targetSlug}`,
-    async ({open}, {outlet}) => {
-      await setVariablesOn(open, options);
-      const what = count(Object.keys(set).length + unset.length, 'variable');
-      outlet.title(`${dryRun ? 'Would change' : 'Changed'} ${what} of ${targetSlug}`);
-      return {open, target: {targetSlug}};
-    },
-  );
-  const {open} = await (wait && !dryRun ? withWaitStep(setting) : setting).run();
-  const names = {set: Object.keys(set), unset};
-  return {...open.project, targetSlug, ...names, dryRun, warnings: setting.warnings};
+  const needs = wait ? (['set-variables', 'targets'] as const) : (['set-variables'] as const);
+  const ledger = await run([choose, set, waitForChanged], {connection: options, needs, options}, masking);
+  const {open, warnings} = known(ledger, 'open');
+  return {...open.project, targetSlug, set: Object.keys(options.set ?? {}), unset, dryRun, warnings};
 }
 
 export async function invalidate(options: InvalidateOptions, host: PipelineHost): Promise<InvalidateResult> {
   const {targetSlug, dryRun = false} = options;
   const invalidation = {targetSlug, patterns: invalidatedPatterns(options), dryRun};
   await guardTarget('invalidate', options, host);
-  return chooseFor(options, ['invalidate'], host)
-    .change('invalidate', `Invalidate the cache of ${targetSlug}`, async ({open}, {outlet}) => {
+  return withBackend(options, host, {
+    needs: ['invalidate'],
+    name: 'invalidate',
+    title: `Invalidate the cache of ${targetSlug}`,
+    async run(open, outlet) {
       await invalidateIn(open, invalidation);
       outlet.title(describeInvalidation(invalidation));
       return {...open.project, ...invalidation};
-    })
-    .run();
+    },
+  });
 }
 
 interface OpenLogs extends Pick<OpenBackend, 'clockAheadMs'> {
@@ -169,6 +189,6 @@ interface OpenLogs extends Pick<OpenBackend, 'clockAheadMs'> {
 
 /** Opens the logs of a target. They connect once they are read. */
 export async function openLogs(options: TailLogsOptions, host: PipelineHost): Promise<OpenLogs> {
-  const {open} = await chooseFor(options, ['tail-logs'], host).run();
+  const {open} = known(await run([choose], {connection: options, needs: ['tail-logs']}, host), 'open');
   return {backend: open.project.backend, entries: followLogs(open, options), clockAheadMs: open.clockAheadMs};
 }

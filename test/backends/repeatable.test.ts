@@ -3,6 +3,8 @@ import type {HostBackend} from '../../src/backends/host-backend.js';
 import type {BackendContext} from '../../src/backends/contract.js';
 import {backendMembers, type OptionalMember} from '../../src/backends/members.js';
 import {invoke} from '../../src/operations/call-backend.js';
+import {RunOutlet} from '../../src/pipelines/report.js';
+import {createProject} from '../operations/test-host.js';
 import {startRecordingServer} from '../recording-server.js';
 import {contextFor} from './context-for.js';
 
@@ -20,7 +22,10 @@ async function countRequests(member: OptionalMember, options: {readonly repeatab
     upload: ask,
     ...Object.fromEntries(members.map((name) => [name, ask])),
   };
-  const open = {backend, secrets: [], context: () => contextFor<unknown>({})};
+  await using project = await createProject();
+  const host = {...project.host, outlet: new RunOutlet(project.host, {warnings: []})};
+  const signal = new AbortController().signal;
+  const open = {backend, host, signal, secrets: [], context: () => contextFor<unknown>({})};
   await expect(invoke(open, member, {})).rejects.toMatchObject({code: 'ERR_SERVER'});
   return server.requests.length;
 }

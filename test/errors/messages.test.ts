@@ -22,7 +22,6 @@ import {chooseColumns} from '../../src/cli/output/table.js';
 import {loadConfigFile} from '../../src/cli/settings/config-file.js';
 import {missingSetting} from '../../src/cli/settings/settings.js';
 import {catalogue, isRuntimeCliError, type ErrorCode} from '../../src/errors/index.js';
-import type {OpenBackend} from '../../src/operations/open-backend.js';
 import {authorize, normalizeOrigin, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
 import {
   ApiKeyStrategy,
@@ -284,9 +283,9 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_SERVER: () => answered(500),
   ERR_MAINTENANCE: () => answered(503, '', {'x-mrt-read-only': 'true'}),
   ERR_RESPONSE_INVALID: () => answered(302),
-  ERR_DEPLOYMENT_FAILED: async () => {
+  ERR_DEPLOYMENT_FAILED: () => {
     const state = {status: 'failed', description: 'The health check failed.'} as const;
-    throw await deploymentFailed({backend: {}} as OpenBackend, {deploymentId: 'd-7'}, state);
+    return Promise.reject(deploymentFailed({deploymentId: 'd-7'}, state));
   },
   ERR_WAIT_TIMEOUT: async () => {
     const {origin} = await startServer((_request, response) => {

@@ -50,8 +50,8 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'forget the bundle when its deployment fails',
-    from: 'const details = {bundleId};',
-    to: 'const details = {};',
+    from: '    bundleId,\n    deployment,\n    status,\n    url: urlOf(ledger),',
+    to: '    deployment,\n    status,\n    url: urlOf(ledger),',
   },
   {
     name: 'say that a bundle was not deleted when that is not known',
@@ -75,8 +75,8 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'say that a target was rolled back as soon as that was asked for',
-    from: 'const state = await pollDeployment(open, deployment);',
-    to: "const state = {status: 'finished'} as const;",
+    from: 'const {status} = await pollDeployment(open, deployment);',
+    to: "const status = 'finished' as const;",
   },
   {
     name: 'leave a temporary folder',

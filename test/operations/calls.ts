@@ -10,19 +10,23 @@ import * as read from '../../src/pipelines/read.js';
 // Calls of the library, with callbacks among their options, in the host of a test.
 
 export function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions, host: PipelineHost) {
-  return callFromLibrary(options, host, async (data, run) => (await push.pushRuntimeBundle(data, run)).result);
+  return callFromLibrary(options, host, async (data, run) => push.pushResult(await push.pushRuntimeBundle(data, run)));
 }
 
 export function deployBundle(options: DeployBundleOptions, host: PipelineHost) {
-  return callFromLibrary(options, host, async (data, run) => (await deploy.deployBundle(data, run)).result);
+  return callFromLibrary(options, host, async (data, run) => deploy.deployResult(await deploy.deployBundle(data, run)));
 }
 
 export function rollbackBundle(options: RollbackBundleOptions, host: PipelineHost) {
-  return callFromLibrary(options, host, async (data, run) => (await deploy.rollbackBundle(data, run)).result);
+  return callFromLibrary(options, host, async (data, run) =>
+    deploy.rollbackResult(await deploy.rollbackBundle(data, run)),
+  );
 }
 
 export function promoteBundle(options: PromoteBundleOptions, host: PipelineHost) {
-  return callFromLibrary(options, host, async (data, run) => (await deploy.promoteBundle(data, run)).result);
+  return callFromLibrary(options, host, async (data, run) =>
+    deploy.promotionResult(await deploy.promoteBundle(data, run)),
+  );
 }
 
 export function downloadBundle(options: DownloadBundleOptions, host: PipelineHost) {

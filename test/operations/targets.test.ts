@@ -96,7 +96,7 @@ async function deployAndLook(rows: Reply | undefined) {
   const connection = {origin: server.origin, legacyAuth: new ApiKeyStrategy({apiKey: 'key'})};
   const options = {...connection, preference: 'legacy', bundleId: 1, projectSlug: 'shop', targetSlug: 'live'};
   const deploy = () => served.deployBundle(options, project.host);
-  const {result} = await withNextSteps(deploy, project.host, {history: true});
+  const {result} = await withNextSteps(deploy, served.deployResult, {history: true});
   expect(server.requests.map(({method}) => method)).toEqual(['POST', 'GET']);
   return result;
 }
@@ -150,7 +150,7 @@ describe("a plugin's backend", () => {
     await using project = await createProject();
     const options = {...optionsFor(changes), bundleId: 'b-1', wait, pollInterval: 0.01};
     const deploy = () => served.deployBundle(options, project.host);
-    const {result} = await withNextSteps(deploy, project.host, {history: true});
+    const {result} = await withNextSteps(deploy, served.deployResult, {history: true});
     expect(result).toMatchObject({url});
   });
 

@@ -2,7 +2,9 @@ import {describe, expect, test} from 'vitest';
 import type {PlannedWrite} from '../../src/backends/contract.js';
 import {createError} from '../../src/errors/index.js';
 import type {PushRecord} from '../../src/operations/push/records.js';
-import type {Host, WriteFacts} from '../../src/operations/host.js';
+import type {PipelineHost} from '../../src/pipelines/host.js';
+import type {Ledger} from '../../src/pipelines/ledger.js';
+import {factsOfChange} from '../../src/pipelines/outcome.js';
 import {startService, type Service} from './pushed-bundles.js';
 import {deleteBundles} from '../../src/pipelines/delete.js';
 import {previewPush} from '../../src/pipelines/push.js';
@@ -13,19 +15,18 @@ const veto = createError('ERR_VETOED', 'A freeze.');
 /** A host that records what it is asked, and vetoes everything if told so. */
 function observed({project}: Service, {vetoes = false} = {}) {
   const asked: (PlannedWrite & {readonly dryRun?: boolean})[] = [];
-  const learned: WriteFacts[] = [];
-  const host: Host = {
+  const ledgers: Ledger[] = [];
+  const host: PipelineHost = {
     ...project.host,
-    writes: {
-      async before(planned, {dryRun}) {
-        asked.push({...planned, ...(dryRun && {dryRun})});
-        if (vetoes) throw veto;
-      },
-      learn: (facts) => void learned.push(facts),
-      conclude: () => undefined,
+    onLedger: (ledger) => void ledgers.push(ledger),
+    async beforeWrite(planned, {dryRun}) {
+      asked.push({...planned, ...(dryRun && {dryRun})});
+      if (vetoes) throw veto;
     },
   };
-  return {host, asked, facts: (): WriteFacts => Object.assign({}, ...learned) as WriteFacts};
+  /** What hooks get of the changes, besides what was planned. */
+  const facts = () => ledgers.flatMap((ledger) => ledger.changes.map((change) => factsOfChange(change, ledger)));
+  return {host, asked, facts};
 }
 
 /** What has been sent that changes something. */
@@ -36,7 +37,7 @@ const where = {backend: 'legacy', projectSlug: 'shop', targetSlug: 'staging'};
 
 /** Each operation that changes something, and what it is to say of it. Bundles 1 and 2 have been deployed. */
 const operations: Readonly<
-  Record<string, readonly [PlannedWrite, (service: Service, host: Host) => Promise<unknown>]>
+  Record<string, readonly [PlannedWrite, (service: Service, host: PipelineHost) => Promise<unknown>]>
 > = {
   deploy: [
     {operation: 'deploy', ...where, bundleIds: [2]},
@@ -66,9 +67,9 @@ describe.each(Object.entries(operations))('%s', (name, [planned, run]) => {
     const {host, asked, facts} = observed(service);
     await run(service, host);
     expect(asked).toEqual([planned]);
-    expect(facts()).toMatchObject(
+    expect(facts()).toMatchObject([
       name === 'delete' ? {bundleIds: [1]} : {status: 'finished', deployment: expect.any(Object) as object},
-    );
+    ]);
   });
 });
 
@@ -83,7 +84,7 @@ describe('a push', () => {
     const bundle = {format: v2 ? 'v2' : 'v1', message: 'main: 1a2b3c', ...archive};
     expect(asked).toEqual([{operation: 'push', ...where, bundleIds: [], bundle}]);
     const {deployment, url, bundleId} = result;
-    expect(facts()).toEqual({bundleIds: [bundleId], deployment, status: 'finished', url});
+    expect(facts()).toEqual([{bundleIds: [bundleId], deployment, status: 'finished', url}]);
   });
 
   test('asks again for the backend that it falls back to', async () => {

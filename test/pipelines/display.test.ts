@@ -2,9 +2,9 @@ import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {wrapSentence} from '../../src/cli/output/terminal.js';
-import {Pipeline} from '../../src/pipelines/run.js';
+import {run} from '../../src/pipelines/run.js';
 import type {Outlet} from '../../src/operations/host.js';
-import {stepHost} from './step-host.js';
+import {step, stepHost} from './step-host.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -40,13 +40,17 @@ async function uploadChunks(outlet: Outlet, milliseconds: number): Promise<void>
 
 test('a list is drawn ten times a second, however much progress there is, and its last state always', async () => {
   const {frames, lines, host} = terminal();
-  await Pipeline.start(host)
-    .step('resolve', 'Prepare', async (_, {outlet}) => outlet.title('Backend: legacy'))
-    .step('upload', 'Upload the bundle', async (_, {outlet}) => {
-      await uploadChunks(outlet, 30_000);
-      outlet.title('Uploaded bundle 1');
-    })
-    .run();
+  await run(
+    [
+      step('resolve', 'Prepare', async ({outlet}) => outlet.title('Backend: legacy')),
+      step('upload', 'Upload the bundle', async ({outlet}) => {
+        await uploadChunks(outlet, 30_000);
+        outlet.title('Uploaded bundle 1');
+      }),
+    ],
+    {},
+    host,
+  );
   const drawn = frames.filter((text) => text.includes('Upload'));
   expect(drawn.length).toBeGreaterThan(250);
   // The last one is that of the end.
@@ -57,11 +61,15 @@ test('a list is drawn ten times a second, however much progress there is, and it
 
 test('a drawing writes only the lines that have changed', async () => {
   const {frames, host} = terminal();
-  await Pipeline.start(host)
-    .step('resolve', 'Prepare', async (_, {outlet}) => outlet.note('project  shop'))
-    .step('upload', 'Upload the bundle', (_, {outlet}) => uploadChunks(outlet, 1000))
-    .step('deploy', 'Deploy to staging', () => Promise.resolve())
-    .run();
+  await run(
+    [
+      step('resolve', 'Prepare', async ({outlet}) => outlet.note('project  shop')),
+      step('upload', 'Upload the bundle', ({outlet}) => uploadChunks(outlet, 1000)),
+      step('deploy', 'Deploy to staging', () => Promise.resolve()),
+    ],
+    {},
+    host,
+  );
   expect(frames.filter((text) => text.includes('project  shop'))).toHaveLength(2);
   expect(frames.filter((text) => text.includes('Upload the bundle')).length).toBeGreaterThan(5);
   expect(frames.filter((text) => text.includes('Deploy to staging')).length).toBeLessThanOrEqual(3);
@@ -69,12 +77,16 @@ test('a drawing writes only the lines that have changed', async () => {
 
 test('a list that is longer than the terminal shows its last lines, and all of them when it ends', async () => {
   const {frames, lines, host} = terminal({rows: 8});
-  await Pipeline.start(host)
-    .step('resolve', 'Prepare', async (_, {outlet}) => {
-      for (let index = 0; index < 20; index += 1) outlet.note(`line ${String(index)}`);
-      await vi.advanceTimersByTimeAsync(200);
-    })
-    .run();
+  await run(
+    [
+      step('resolve', 'Prepare', async ({outlet}) => {
+        for (let index = 0; index < 20; index += 1) outlet.note(`line ${String(index)}`);
+        await vi.advanceTimersByTimeAsync(200);
+      }),
+    ],
+    {},
+    host,
+  );
   const [first = ''] = frames.filter((text) => text.includes('line'));
   expect(stripVTControlCharacters(first).match(/line \d+/g)).toEqual(
     [15, 16, 17, 18, 19].map((n) => `line ${String(n)}`),
@@ -84,16 +96,20 @@ test('a list that is longer than the terminal shows its last lines, and all of t
 
 test('a terminal that becomes narrower gets the list anew, and its lines keep their indentation', async () => {
   const {stream, frames, lines, host} = terminal({columns: 60});
-  await Pipeline.start(host)
-    .step('upload', 'Upload the bundle', async (_, {outlet}) => {
-      outlet.note('one two three four five six seven eight nine');
-      await vi.advanceTimersByTimeAsync(200);
-      stream.columns = 30;
-      frames.length = 0;
-      await vi.advanceTimersByTimeAsync(200);
-      // From below the two lines, of which the terminal has broken one.
-      expect(frames[0]).toContain('\u001B[3A');
-    })
-    .run();
+  await run(
+    [
+      step('upload', 'Upload the bundle', async ({outlet}) => {
+        outlet.note('one two three four five six seven eight nine');
+        await vi.advanceTimersByTimeAsync(200);
+        stream.columns = 30;
+        frames.length = 0;
+        await vi.advanceTimersByTimeAsync(200);
+        // From below the two lines, of which the terminal has broken one.
+        expect(frames[0]).toContain('\u001B[3A');
+      }),
+    ],
+    {},
+    host,
+  );
   expect(lines()).toEqual(['✔ Upload the bundle [400 ms]', '  › one two three four five', '    six seven eight nine']);
 });

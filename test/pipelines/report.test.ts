@@ -34,7 +34,7 @@ function createStep({redraws}: {readonly redraws: boolean}) {
     },
   };
   const {events, host} = stepHost({redraws});
-  const outlet = new RunOutlet(host);
+  const outlet = new RunOutlet(host, {warnings: []});
   outlet.begin(task, {name: 'upload', title: 'Upload'});
   const upload = (transferred: number) =>
     outlet.progress({phase: 'upload', transferred, total: 16, attempt: 1, idleMs: 60_000});

@@ -1,3 +1,5 @@
+import type {RunHost} from '../../src/operations/host.js';
+import type {Step} from '../../src/pipelines/run.js';
 import type {EventBody, PipelineHost, StepTerminal} from '../../src/pipelines/host.js';
 
 /** A host that keeps its events, and has no folder for anything. */
@@ -21,4 +23,16 @@ export function stepHost(terminal: Partial<StepTerminal>) {
     createTemporaryDirectory: () => Promise.reject(new Error('no folder')),
   };
   return {events, host};
+}
+
+/** A step that makes no fact known. */
+export function step(name: string, title: string, act: (host: RunHost) => Promise<unknown>): Step {
+  return {
+    name,
+    title,
+    async run(_, host) {
+      await act(host);
+      return {};
+    },
+  };
 }

@@ -13,7 +13,6 @@ import {flagValue} from '../../text/suggest.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {misspeltVariables, type SettingsUse} from '../settings/load-settings.js';
 import type {BackendReach} from '../settings/reach-backends.js';
-import type {AllowedWrite} from '../settings/write-hooks.js';
 
 // All that the file of a command needs.
 export * as Args from '@oclif/core/args';
@@ -134,14 +133,20 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   /** Tells plugins how each change ended. Whatever they do, the outcome of the command remains. */
-  async #tellPlugins({writes, ended, output, signal}: Session): Promise<void> {
-    if (writes.length === 0) return;
-    const {tellAfterWrite} = await import('../settings/write-hooks.js');
+  async #tellPlugins({ledgers, ended, output, signal}: Session): Promise<void> {
+    if (ledgers.every(({changes}) => changes.length === 0)) return;
+    const {followsWrites, tellAfterWrite} = await import('../settings/write-hooks.js');
+    if (!followsWrites(this.config)) return;
+    const {endOfChange, factsOfChange} = await import('../../pipelines/outcome.js');
     const outcome = ended !== undefined && 'error' in ended ? ended : {};
-    const tell = (write: AllowedWrite) =>
-      tellAfterWrite(write, write.ended ?? outcome, {config: this.config, output, signal});
+    const told = ledgers.flatMap((ledger) =>
+      ledger.changes.map((change) => () => {
+        const write = {...change.planned, ...factsOfChange(change, ledger)};
+        return tellAfterWrite(write, endOfChange(change, ledger) ?? outcome, {config: this.config, output, signal});
+      }),
+    );
     // One after the other, in the order of what happened, unless there is hardly any time.
-    if (signal.aborted) await Promise.all(writes.map(tell));
-    else for (const write of writes) await tell(write);
+    if (signal.aborted) await Promise.all(told.map((tell) => tell()));
+    else for (const tell of told) await tell();
   }
 }

@@ -13,7 +13,6 @@ interface CommandHostOptions extends Pick<PipelineHost, 'secrets' | 'settings' |
 export function commandHost(context: CommandContext, {config, ...given}: CommandHostOptions = {}): PipelineHost {
   const {cwd, configDirectory, env, session, output, flags} = context;
   const {'output-env': outputEnv} = flags;
-  const current = () => session.writes.find(({ended}) => ended === undefined);
   return {
     ...given,
     cwd,
@@ -40,31 +39,13 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
       if (event.type === 'warning') output.warn(event.message);
       else session.events?.emit(event);
     },
-    onChange(title) {
-      session.changing = title;
-      session.hasChanged = true;
-    },
-    writes: config && {
-      async before(planned, {dryRun}) {
+    onLedger: (ledger) => void session.ledgers.push(ledger),
+    beforeWrite:
+      config &&
+      (async (planned, {dryRun}) => {
         const {askBeforeWrite} = await import('../settings/write-hooks.js');
-        // While plugins are asked, nothing has been sent.
-        const {changing} = session;
-        session.changing = undefined;
         await askBeforeWrite(planned, {dryRun}, {config, output, signal: session.signal});
-        session.changing = changing;
-        // A fallback replaces what was planned before.
-        const earlier = session.writes.filter(({ended}) => ended !== undefined);
-        if (!dryRun) session.writes = [...earlier, {planned, known: {}}];
-      },
-      learn(facts) {
-        const write = current();
-        if (write) write.known = {...write.known, ...facts};
-      },
-      conclude(ended) {
-        const write = current();
-        if (write) write.ended = ended;
-      },
-    },
+      }),
     checkRecords: checkRecordFiles(context.config.dataDir),
     onCleanup: (work) => void session.cleanups.push(work),
     createTemporaryDirectory: () => context.createTemporaryDirectory(),

@@ -74,7 +74,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     end(session.foreign ? Number(host.exitCode ?? 0) : exitCode);
   } catch (error) {
     if (signal.aborted) await Promise.all(session.cleanups);
-    const exitCode = isClosedPipe(error) ? succeed(session) : conclude(session, error);
+    const exitCode = isClosedPipe(error) ? succeed(session) : conclude(session, await stoppedBy(error, session));
     // A stalled reader must not keep an interrupted process alive.
     if (!signal.aborted) await session.output.flush().catch(() => undefined);
     end(exitCode);
@@ -116,7 +116,7 @@ function createSession(host: NodeJS.Process, signal: AbortSignal, guardCode: Gua
     cleanups: [],
     pluginProblems: [],
     foreign: false,
-    writes: [],
+    ledgers: [],
   };
 }
 
@@ -342,7 +342,7 @@ function conclude(session: Session, error: unknown): number {
   if ('error' in ended) return fail(session, ended.error);
   const isUnheard = isRuntimeCliError(error) && error.code === 'ERR_OUTPUT';
   // A script that took an unread result for a failure would make the change again.
-  if (isUnheard && !session.hasChanged) return fail(session, error);
+  if (isUnheard && session.ledgers.every(({changes}) => changes.length === 0)) return fail(session, error);
   if (!signal.aborted) output.warn(`The command had already finished when this happened: ${asOwnError(error).message}`);
   printDocument(session);
   return signal.aborted ? fail(session, error) : succeed(session);
@@ -353,12 +353,21 @@ function succeed({ended, events, exitCode = 0}: Session): number {
   return exitCode;
 }
 
+/** The error of a command that has not ended in time after a signal, with what its run had done by then. */
+async function stoppedBy(error: unknown, {ledgers, ended, signal}: Session): Promise<unknown> {
+  const ledger = ledgers.at(-1);
+  if (!signal.aborted || ended !== undefined || ledger === undefined) return error;
+  const {explain} = await import('../../pipelines/outcome.js');
+  return explain(error, ledger);
+}
+
 /** The error of a command that something else ended. During a change, the outcome is unknown. */
-function endedWhileChanging({changing}: Session, error: unknown): unknown {
+function endedWhileChanging({ledgers}: Session, error: unknown): unknown {
+  const {sent, step} = ledgers.at(-1) ?? {};
   const isUserCode = isRuntimeCliError(error) && ['ERR_ENDED_EARLY', 'ERR_CONFIG_INVALID'].includes(error.code);
-  if (changing === undefined || (isRuntimeCliError(error) && !isUserCode)) return error;
+  if (sent === undefined || (isRuntimeCliError(error) && !isUserCode)) return error;
   const {message, advice} = asOwnError(error);
-  const what = `${asSentence(message)} This happened during "${changing}", which may have been carried out.`;
+  const what = `${asSentence(message)} This happened during "${step?.title ?? sent.call}", which may have been carried out.`;
   return createError('ERR_OUTCOME_UNKNOWN', what, {suggestions: [checkBeforeRetrying, ...advice], cause: error});
 }
 

@@ -3,7 +3,7 @@ import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import type {Guard} from '../../modules/load-module.js';
 import type {JsonDocument, Output} from '../output/output.js';
 import type {RunEvents} from '../output/run-events.js';
-import type {AllowedWrite} from '../settings/write-hooks.js';
+import type {Ledger} from '../../pipelines/ledger.js';
 
 /** A run of mycli: what it has of the process, and what has happened so far. */
 export interface Session {
@@ -25,12 +25,8 @@ export interface Session {
   readonly pluginProblems: BackendFailure[];
   /** Whether a plugin's command is running, which may end the process as it likes. */
   foreign: boolean;
-  /** The title of the step that is changing something on a server. If the process ends now, its outcome is unknown. */
-  changing?: string | undefined;
-  /** Whether the command has changed, or may have changed, something on a server. */
-  hasChanged?: boolean | undefined;
-  /** The changes that plugins have allowed our command to make. */
-  writes: readonly AllowedWrite[];
+  /** What is known of the runs of our command, in their order. */
+  readonly ledgers: Ledger[];
   /** What to exit with after success, when it is the outcome of another program. */
   exitCode?: number | undefined;
   events?: RunEvents | undefined;

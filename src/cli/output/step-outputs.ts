@@ -1,7 +1,6 @@
 import {appendFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {isRuntimeCliError} from '../../errors/index.js';
-import {isRecord} from '../../text/json.js';
 import {asSentence} from '../../text/sentence.js';
 import {outputError, reasonOf, systemCode} from '../../errors/system-failure.js';
 import {notOurs} from '../../files/own-files.js';
@@ -10,10 +9,10 @@ import {withLock} from '../../files/lock.js';
 import {readTextFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import type {CommandContext} from '../command/command-context.js';
+import type {Ledger} from '../../pipelines/ledger.js';
 import type {JsonDocument, Output} from './output.js';
 import {htmlInMarkdown} from './terminal.js';
 
-type Facts = Readonly<Record<string, unknown>>;
 type Outputs = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -28,20 +27,21 @@ export async function withStepOutputs<Document extends JsonDocument>(
   command: string,
   act: () => Promise<Document>,
 ): Promise<Document> {
-  const {cwd, env, output} = context;
+  const {cwd, env, output, session} = context;
   const {'output-env': outputEnv} = context.flags;
   const envFile = typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : undefined;
   const unset = Object.fromEntries(Object.keys(outputsOf({})).map((name) => [dotenvName(name), undefined]));
   if (envFile !== undefined) await writeEnvFile(envFile, unset, output);
-  const report = async (result: string, facts: Facts) => {
+  const report = async (result: string) => {
+    const facts = knownOf(session.ledgers);
     const outputs = outputsOf(facts);
     const entries = plainEntries(output, outputs);
     const rows = {
       result,
       project: context.settings?.projectSlug?.value,
       target: context.settings?.targetSlug?.value,
-      check: describeCheck(facts['check']),
-      rollback: describeRollback(facts['rollback']),
+      check: describeCheck(facts),
+      rollback: describeRollback(facts),
       ...outputs,
     };
     const variables = Object.fromEntries(entries.map(([name, value]) => [dotenvName(name), value]));
@@ -58,16 +58,12 @@ export async function withStepOutputs<Document extends JsonDocument>(
   };
   try {
     const document = await act();
-    const facts: Facts = Object.fromEntries<unknown>(Object.entries(document));
-    const result =
-      textOf(facts['status'] ?? facts['state']) ?? (facts['unchanged'] === true ? 'unchanged' : 'uploaded');
-    await report(result, facts);
+    const {status, target, uploaded} = knownOf(session.ledgers);
+    await report(status ?? target?.state ?? (uploaded === undefined ? 'unchanged' : 'uploaded'));
     return document;
   } catch (error) {
-    const {code, details = {}} = isRuntimeCliError(error) ? error : {};
-    const result = `failed: ${reasonOf(error)}${code === undefined ? '' : ` (${code})`}`;
-    // Input that was refused is not repeated in outputs.
-    await report(result, code === 'ERR_OPTION_INVALID' ? {} : details);
+    const code = isRuntimeCliError(error) ? ` (${error.code})` : '';
+    await report(`failed: ${reasonOf(error)}${code}`);
     throw error;
   }
 }
@@ -86,37 +82,44 @@ function plainEntries(output: Output, outputs: Outputs): readonly (readonly [nam
   });
 }
 
-/** What later steps of a pipeline need, in the document of a push or a deployment, or in the details of an error. */
-function outputsOf({created, targetSlug, bundleId, deploymentId, deployment, backend, url, archive}: Facts): Outputs {
+/** What the runs of a command know together, such as one that makes a target and one that pushes to it. */
+function knownOf(ledgers: readonly Ledger[]): Partial<Ledger> {
+  return Object.assign({}, ...ledgers) as Partial<Ledger>;
+}
+
+/** What later steps of a pipeline need, as far as something was done. */
+function outputsOf(known: Partial<Ledger>): Outputs {
+  const {open, target, bundle, bundleId, uploaded, deployment, url} = known;
+  const isMade = target?.created !== undefined;
+  const isSent = bundle !== undefined || deployment !== undefined;
   return {
     // Some services make the slugs of new targets themselves.
-    'target-slug': created === undefined ? undefined : textOf(targetSlug),
-    'bundle-id': textOf(bundleId),
-    'deployment-id': textOf(deploymentId ?? (isRecord(deployment) ? deployment['deploymentId'] : undefined)),
-    backend: textOf(backend),
-    url: textOf(url),
-    sha256: isRecord(archive) ? textOf(archive['sha256']) : undefined,
+    'target-slug': isMade ? target.targetSlug : undefined,
+    'bundle-id': isSent ? textOf(bundleId) : undefined,
+    'deployment-id': textOf(deployment?.deploymentId),
+    backend: isMade || isSent ? open?.project.backend : undefined,
+    url: url ?? uploaded?.url ?? target?.url,
+    sha256: bundle?.sha256,
   };
 }
 
 /** `https://shop.example/: 200; https://shop.example/health: failed` */
-function describeCheck(check: unknown): string | undefined {
-  const checks: readonly unknown[] = isRecord(check) && Array.isArray(check['checks']) ? check['checks'] : [];
-  const described = checks.filter(isRecord).map(({url, passed, status}) => {
-    return `${String(url)}: ${passed === true ? (textOf(status) ?? 'passed') : 'failed'}`;
-  });
-  return described.length === 0 ? undefined : described.join('; ');
+function describeCheck({check}: Partial<Ledger>): string | undefined {
+  return check?.checks
+    .map(({url, passed, status}) => `${url}: ${passed ? (textOf(status) ?? 'passed') : 'failed'}`)
+    .join('; ');
 }
 
-function describeRollback(rollback: unknown): string | undefined {
-  if (!isRecord(rollback)) return undefined;
-  const {rolledBack, bundleId, reason} = rollback;
-  if (rolledBack === true) return `to bundle ${textOf(bundleId) ?? ''}`;
-  return `not rolled back${typeof reason === 'string' ? `: ${reason}` : ''}`;
+function describeRollback({rollback}: Partial<Ledger>): string | undefined {
+  if (rollback === undefined) return undefined;
+  const {rolledBack, bundleId, reason, error} = rollback;
+  if (rolledBack) return `to bundle ${String(bundleId)}`;
+  const why = reason ?? (error === undefined ? undefined : reasonOf(error));
+  return `not rolled back${why === undefined ? '' : `: ${why}`}`;
 }
 
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+function textOf(value: string | number | undefined): string | undefined {
+  return value === undefined ? undefined : String(value);
 }
 
 /** The name of an output in a dotenv file: `MYCLI_BUNDLE_ID`. */

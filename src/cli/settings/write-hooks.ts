@@ -6,7 +6,6 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
-import type {WriteFacts} from '../../operations/host.js';
 import type {Output} from '../output/output.js';
 import {withoutPlugin} from '../command/error-report.js';
 
@@ -16,14 +15,6 @@ const afterHook = 'mycli:after';
 /** Whether a plugin follows changes. Loads none of its code. */
 export function followsWrites({plugins}: Pick<Interfaces.Config, 'plugins'>): boolean {
   return [...plugins.values()].some(({hooks}) => [beforeHook, afterHook].some((hook) => hooks[hook] !== undefined));
-}
-
-/** A change that plugins have allowed, and what is known about its outcome. */
-export interface AllowedWrite {
-  readonly planned: PlannedWrite;
-  known: WriteFacts;
-  /** How it ended, if it did before its command, such as a deployment that is then rolled back. */
-  ended?: {readonly error?: unknown} | undefined;
 }
 
 /** How long plugins may take to answer before a change, in milliseconds: enough to ask a service, not a person. */
@@ -111,11 +102,11 @@ export async function askBeforeWrite(
 
 /** Tells every plugin how a change ended. Never rejects: what fails or takes too long is a warning. */
 export async function tellAfterWrite(
-  {planned, known}: AllowedWrite,
+  write: Omit<WriteOutcome, 'outcome' | 'error'>,
   ended: {readonly error?: unknown},
   {config, output, signal}: Asking,
 ): Promise<void> {
-  const outcome: WriteOutcome = {...planned, ...known, ...outcomeOf(ended, output)};
+  const outcome: WriteOutcome = {...write, ...outcomeOf(ended, output)};
   // After Ctrl-C, the time is limited anyway.
   const answers = signal.aborted
     ? await runHooks(config, afterHook, outcome, [], interruptedTimeoutMs)

@@ -29,7 +29,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
 
   async #deploy(context: CommandContext): Promise<BundleDeployDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
-    const {deployBundle} = await import('../../pipelines/deploy.js');
+    const {deployBundle, deployResult} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const deploy = {
@@ -39,7 +39,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
       waitForSlot: settings.waitForSlot.value,
     };
     const {output} = context;
-    const outcome = await withNextSteps(() => deployBundle(deploy, host), host, {history: !output.json});
+    const outcome = await withNextSteps(() => deployBundle(deploy, host), deployResult, {history: !output.json});
     return renderDeployment(outcome, output);
   }
 }

@@ -20,12 +20,12 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
 
   protected async execute(context: CommandContext): Promise<BundlePromoteDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
-    const {promoteBundle} = await import('../../pipelines/deploy.js');
+    const {promoteBundle, promotionResult} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const promotion = {...options, from: this.flags.from, ...deploymentOptions(settings, context)};
     const {output} = context;
-    const outcome = await withNextSteps(() => promoteBundle(promotion, host), host, {history: !output.json});
+    const outcome = await withNextSteps(() => promoteBundle(promotion, host), promotionResult, {history: !output.json});
     return renderDeployment(outcome, output);
   }
 }

@@ -63,12 +63,12 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       ifChanged: settings.ifChanged.value && !force,
       waitForSlot: settings.waitForSlot.value,
     };
-    const {previewPush, pushRuntimeBundle} = await import('../../pipelines/push.js');
+    const {previewPush, pushResult, pushRuntimeBundle} = await import('../../pipelines/push.js');
     const {renderPushPreview, renderPush} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const {output} = context;
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output);
-    const outcome = await withNextSteps(() => pushRuntimeBundle(push, host), host, {history: !output.json});
+    const outcome = await withNextSteps(() => pushRuntimeBundle(push, host), pushResult, {history: !output.json});
     return renderPush(outcome, output);
   }
 

@@ -22,12 +22,12 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
 
   protected async execute(context: CommandContext): Promise<BundleRollbackDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
-    const {rollbackBundle} = await import('../../pipelines/deploy.js');
+    const {rollbackBundle, rollbackResult} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const {to, invalidate} = this.flags;
     const rollback = {...options, to, ...deploymentOptions(settings, context, {canRollBack: false, invalidate})};
-    const outcome = await withNextSteps(() => rollbackBundle(rollback, host), host, {history: false});
+    const outcome = await withNextSteps(() => rollbackBundle(rollback, host), rollbackResult, {history: false});
     return renderDeployment(outcome, context.output);
   }
 }

@@ -44,7 +44,7 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
     const loaded = await context.loadSettings({target});
     const settings = await withPushFolder(loaded, undefined, context);
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, builds: true});
-    const {deployPreview, planPreview} = await import('../../pipelines/previews.js');
+    const {deployedPreview, deployPreview, planPreview} = await import('../../pipelines/previews.js');
     const {renderPush, renderPushPreview} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const push = {...options, ...(await pushOptions(settings, {invalidate: this.flags.invalidate}, context)), branch};
@@ -57,7 +57,8 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
       const push = {...deploy, targetSlug: planned.targetSlug, ifChanged: true};
       return {...renderPushPreview(planned, push, context.output), branch, creates: planned.creates};
     }
-    const outcome = await withNextSteps(() => deployPreview(deploy, host), host, {history: false});
+    const resultOf = (ledger: Parameters<typeof deployedPreview>[0]) => deployedPreview(ledger, branch);
+    const outcome = await withNextSteps(() => deployPreview(deploy, host), resultOf, {history: false});
     renderPush(outcome, context.output);
     return outcome.result;
   }

@@ -1,10 +1,10 @@
 import {shownUrl} from '../../backends/answers.js';
-import type {DeploymentItem} from '../../backends/contract.js';
+import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {checkDefaults} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
 import type {ProbeAnswer} from '../../http/probe.js';
-import {createError, interrupted, isRuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, count} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readHistory} from '../list-bundles.js';
@@ -14,31 +14,41 @@ import type {FailedCheck} from '../host.js';
 import {listedUrl, readTargets} from '../targets/find-targets.js';
 import {clockSkewMs, createdTime} from '../pages.js';
 import {pause} from './poll.js';
-import type {AcceptedDeployment, Release} from './release.js';
+import type {Release} from './release.js';
 
 export function shownPlace({url}: CheckOptions): string {
   return url.replace(/[?#].*/s, '');
 }
 
+/** What is checked: a target, and its URL if it is known. */
+interface Checked {
+  readonly targetSlug: string;
+  readonly url: string | undefined;
+}
+
+/** How checks ended. */
+export interface CheckedDeployment extends CheckOutcome {
+  /** Of the target, as far as it is known by then. */
+  readonly url: string | undefined;
+  /** The check that the site refused, so that it tells nothing of what was deployed. */
+  readonly refused?: CheckOptions | undefined;
+}
+
 /** Checks what was deployed: each check in turn, until one does not pass. */
-export async function checkDeployment(finished: AcceptedDeployment): Promise<CheckOutcome> {
-  const {open, release} = finished;
-  const {checks} = release;
+export async function checkDeployment(
+  open: OpenBackend,
+  {targetSlug, url: known}: Checked,
+  checks: readonly CheckOptions[],
+): Promise<CheckedDeployment> {
+  const needsUrl = known === undefined && checks.some(({url}) => isPath(url));
+  const url = needsUrl ? await unlessUnreadable(open, () => listedUrl(open, targetSlug)) : known;
   const results: CheckedAddress[] = [];
-  try {
-    const deployed = {...finished, url: finished.url ?? (await urlOfPaths(finished))};
-    for (const check of checks) {
-      const {isRefused, ...result} = await runCheck(deployed, check);
-      results.push(result);
-      if (result.passed) continue;
-      if (isRefused === true) throw uncheckable(deployed, results, result, check);
-      await recordFailedCheck(finished);
-      throw unhealthy(deployed, results, result);
-    }
-  } catch (error) {
-    throw open.signal.aborted ? interruptedCheck(error, finished) : error;
+  for (const check of checks) {
+    const {isRefused, ...result} = await runCheck(open, {targetSlug, url}, check);
+    results.push(result);
+    if (!result.passed) return {url, passed: false, checks: results, refused: isRefused === true ? check : undefined};
   }
-  return {passed: true, checks: results};
+  return {url, passed: true, checks: results};
 }
 
 /** `https://shop.example/health returned 200 after 2 attempts` */
@@ -49,24 +59,18 @@ export function describeChecks({checks}: CheckOutcome): string {
   return `${first.url} returned ${String(first.status)}${attempts}`;
 }
 
-/** The URL of the target in the backend's list, if there are paths to check. */
-async function urlOfPaths({open, release}: AcceptedDeployment): Promise<string | undefined> {
-  const {checks, targetSlug} = release;
-  if (!checks.some(({url}) => isPath(url))) return undefined;
-  return unlessUnreadable(open, () => listedUrl(open, targetSlug));
-}
-
 async function runCheck(
-  deployed: AcceptedDeployment,
+  open: OpenBackend,
+  checked: Checked,
   {url: place, status, text, headers: own = {}, user, password = '', ...times}: CheckOptions,
 ): Promise<CheckedAddress & Pick<ProbeAnswer, 'isRefused'>> {
   const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
-  const url = checkedUrl(place, deployed.url);
+  const url = checkedUrl(place, checked.url);
   if (url === undefined) {
-    const reason = `the ${backendTitle(deployed.open.project.backend)} backend does not report the URL of ${deployed.release.targetSlug}`;
+    const reason = `the ${backendTitle(open.project.backend)} backend does not report the URL of ${checked.targetSlug}`;
     return {url: shownPlace({url: place}), passed: false, attempts: 0, reason};
   }
-  const {signal, secrets, host} = deployed.open;
+  const {signal, secrets, host} = open;
   const {probe} = await import('../../http/probe.js');
   const {env, userAgent, logger} = host;
   const login =
@@ -131,71 +135,53 @@ function checkedUrl(place: string, targetUrl: string | undefined): URL | undefin
   return new URL(`${origin}${pathname.replace(/(?<!\/)\/+$/, '')}${place}`);
 }
 
-/** The error for a deployment that finished and did not pass a check. */
+/** A bundle that is deployed, and does not pass its checks. */
+interface Unhealthy {
+  readonly bundleId: BundleId;
+  readonly release: Pick<Release, 'targetSlug' | 'rollsBack'>;
+}
+
+/** The error for a finished deployment that did not pass a check, or could not be checked. */
+export function checkFailed(open: OpenBackend, deployed: Unhealthy, {checks, refused}: CheckedDeployment): Error {
+  const last = checks.at(-1) ?? {url: '', attempts: 0};
+  return refused === undefined ? unhealthy(open, deployed, last) : uncheckable(deployed, last, refused);
+}
+
+type FailedResult = Pick<CheckedAddress, 'url' | 'attempts' | 'status' | 'reason'>;
+
 function unhealthy(
-  deployed: AcceptedDeployment,
-  checks: readonly CheckedAddress[],
-  {url, attempts, reason = 'it did not pass'}: CheckedAddress,
+  open: OpenBackend,
+  {bundleId, release: {targetSlug, rollsBack}}: Unhealthy,
+  {url, attempts, reason = 'it did not pass'}: FailedResult,
 ): Error {
-  const {open, release, bundleId} = deployed;
-  const {targetSlug, watch} = release;
   const times = attempts > 1 ? ` ${String(attempts)} times` : '';
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but the check of ${url} failed${times}: ${reason}`;
   const hasHistory = open.backend.listDeployments !== undefined;
   return createError('ERR_UNHEALTHY', asSentence(message), {
     suggestions: [
       ...(attempts === 0 ? ['Pass a full URL to check: --check https://HOST/PATH'] : []),
-      ...(watch || !hasHistory ? [] : [['To roll back, run: ', {run: ['bundle:rollback', ...open.flags(targetSlug)]}]]),
+      ...(rollsBack || !hasHistory
+        ? []
+        : [['To roll back, run: ', {run: ['bundle:rollback', ...open.flags(targetSlug)]}] as const]),
     ],
-    details: detailsOf(deployed, checks),
   });
 }
 
-/** The error for a finished deployment whose check was refused access. */
 function uncheckable(
-  deployed: AcceptedDeployment,
-  checks: readonly CheckedAddress[],
-  {url, status, reason = ''}: CheckedAddress,
+  {bundleId, release: {targetSlug}}: Unhealthy,
+  {url, status, reason = ''}: FailedResult,
   {headers = {}, user}: CheckOptions,
 ): Error {
-  const {release, bundleId} = deployed;
-  const {targetSlug, watch} = release;
-  const kept = watch === undefined ? '' : ' It was not rolled back.';
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but cannot be checked, because ${url} is not public: ${reason}`;
   const isGiven = user !== undefined || Object.keys(headers).length > 0;
-  return createError('ERR_CHECK_REFUSED', `${asSentence(message)}${kept}`, {
+  return createError('ERR_CHECK_REFUSED', asSentence(message), {
     suggestions: [
       isGiven
         ? 'Check the user, the password and the headers of the check: the site refused them.'
         : 'Set check.user in mycli.config and MYCLI_CHECK_PASSWORD, or check.headers.',
       `If that is the answer to expect, set check.status to ${String(status)} in mycli.config.`,
     ],
-    details: detailsOf(deployed, checks),
   });
-}
-
-function detailsOf(
-  {open, release: {targetSlug}, bundleId, deployment, url}: AcceptedDeployment,
-  checks: readonly CheckedAddress[],
-) {
-  const check: CheckOutcome = {passed: false, checks};
-  return {
-    ...open.project,
-    bundleId,
-    targetSlug,
-    status: 'finished',
-    deployment,
-    ...(url !== undefined && {url}),
-    check,
-  };
-}
-
-function interruptedCheck(reason: unknown, {open, release, bundleId, deployment}: AcceptedDeployment): unknown {
-  const {targetSlug, watch} = release;
-  const notRolledBack = watch !== undefined ? ' It was not rolled back.' : '';
-  const state = `Bundle ${String(bundleId)} is deployed to ${targetSlug}, but has not passed its check yet.${notRolledBack}`;
-  const details = {backend: open.project.backend, bundleId, deployment, status: 'finished'};
-  return interrupted(reason, state, {details});
 }
 
 /** The bundles that failed a check on a target, as far as they were recorded. */
@@ -209,9 +195,10 @@ export async function failedChecks(open: OpenBackend, targetSlug: string): Promi
   return failed ?? [];
 }
 
-async function recordFailedCheck({open, release, bundleId}: AcceptedDeployment): Promise<void> {
+/** Remembers that a bundle failed a check, so that a rollback skips it. */
+export async function recordFailedCheck(open: OpenBackend, targetSlug: string, bundleId: BundleId): Promise<void> {
   const {host} = open;
-  const place = {...open.place(), targetSlug: release.targetSlug};
+  const place = {...open.place(), targetSlug};
   const failed = {bundleId, failedAt: host.now().toISOString()};
   await host.checkRecords?.add(place, failed).catch((error: unknown) => {
     host.logger.debug(asSentence(`The failed check could not be recorded: ${reasonOf(error)}`));

@@ -1,19 +1,11 @@
-import type {
-  BackendCapability,
-  BundleId,
-  DeployOperation,
-  DeploymentItem,
-  DeploymentRef,
-  DeployResult,
-} from '../../backends/contract.js';
+import type {BackendCapability, DeployOperation} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {followUpsOf, problemsOf, rejectProblems, slugProblems} from '../../settings/definitions.js';
 import {checkSchema} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
 import {refuseUnsafe} from '../guard/safety.js';
 import type {Host} from '../host.js';
-import type {OpenBackend} from '../open-backend.js';
-import type {CheckOutcome, DeploymentOptions, GuardOptions, ReleaseOptions} from '../options.js';
+import type {DeploymentOptions, GuardOptions, ReleaseOptions} from '../options.js';
 import type {PushRuntimeBundleBackendOptions} from '../push/options.js';
 import {invalidatedPatterns} from '../targets/invalidate.js';
 
@@ -22,14 +14,6 @@ type SourceOptions = Pick<
   PushRuntimeBundleBackendOptions,
   'archive' | 'buildDirectory' | 'cwd' | 'projectDirectory' | 'projectSlug'
 >;
-
-/** What is needed to roll a deployment back, as far as it is known. */
-export interface RollbackWatch {
-  /** The target's deployments before ours, newest first, and where they were read: right before ours is requested. */
-  before?: {readonly open: OpenBackend; readonly items: readonly DeploymentItem[]};
-  /** Known once it is accepted, even if it has failed already. */
-  ours?: {readonly bundleId: BundleId; readonly deployment: DeploymentRef};
-}
 
 /** A deployment that an operation is to make: what must hold before it, and what follows it. It has no credentials. */
 export interface Release extends GuardOptions, SourceOptions, Pick<DeploymentOptions, 'waitForSlot'> {
@@ -40,16 +24,8 @@ export interface Release extends GuardOptions, SourceOptions, Pick<DeploymentOpt
   readonly checks: readonly CheckOptions[];
   /** Patterns of what to drop from the cache. */
   readonly invalidate: readonly string[];
-  /** Filled in while it is deployed. Undefined unless a failure is to be rolled back. */
-  readonly watch: RollbackWatch | undefined;
-}
-
-/** A deployment that a backend has accepted. */
-export interface AcceptedDeployment extends Omit<DeployResult, 'warnings'> {
-  readonly open: OpenBackend;
-  readonly release: Release;
-  readonly bundleId: BundleId;
-  readonly check?: CheckOutcome | undefined;
+  /** Whether a failure is to be rolled back. */
+  readonly rollsBack: boolean;
 }
 
 /** Verifies what is to be deployed and to follow, and whether `MYCLI_SAFETY` allows it. */
@@ -76,7 +52,7 @@ export function planRelease(
     ...{operation, projectSlug, targetSlug, cwd, projectDirectory, buildDirectory, archive},
     ...{guard, confirmTarget, waitForSlot, checks, invalidate: patterns},
     wait: wait === true || followUp !== undefined,
-    watch: rollbackOnFailure ? {} : undefined,
+    rollsBack: rollbackOnFailure === true,
   };
 }
 
@@ -91,6 +67,6 @@ export function verifyPromotion(from: string, targetSlug: string): void {
 }
 
 /** What a backend must be capable of for what follows a deployment. */
-export function followUpCapabilities({wait, watch}: Release): readonly BackendCapability[] {
-  return [...(wait ? (['wait'] as const) : []), ...(watch ? (['deploy', 'history'] as const) : [])];
+export function followUpCapabilities({wait, rollsBack}: Release): readonly BackendCapability[] {
+  return [...(wait ? (['wait'] as const) : []), ...(rollsBack ? (['deploy', 'history'] as const) : [])];
 }

@@ -3,18 +3,17 @@ import type {NotedAhead} from '../../backends/host-backend.js';
 import type {BundleId, DeployResult, DeploymentItem} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
 import {deployFallbackReason} from '../../backends/select.js';
-import {amendError, createError, interrupted, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {allowChange, invoke, quickLook} from '../call-backend.js';
-import {withFallback, withOtherBackend, type ChosenBackend} from '../choose-backend.js';
+import {withOtherBackend} from '../choose-backend.js';
 import {checkNotOlder} from '../guard/guards.js';
-import {explainMissingBundle, isUnclear, liveDeployment, readHistory, resolveBundleId} from '../list-bundles.js';
+import {explainMissingBundle, isUnclear, liveDeployment, readHistory} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
 import {findAwaited} from '../targets/find-targets.js';
 import {requireTargetUrl} from './check-deployment.js';
 import {startPoll, type Poll} from './poll.js';
-import type {AcceptedDeployment, Release} from './release.js';
-import {deploymentFailed, pollDeployment} from './wait-for-deployment.js';
+import type {Release} from './release.js';
 
 /** The bundle of a deployment. */
 export interface DeployedBundle {
@@ -25,66 +24,33 @@ export interface DeployedBundle {
   readonly from?: string | undefined;
 }
 
-/** A bundle that is to be deployed, and the backend that has it. */
-export interface FoundBundle extends ChosenBackend, DeployedBundle {
-  readonly release: Release;
+/** The answer to a request that starts a deployment. */
+export interface InSlot<Answer> {
+  readonly answer: Answer;
+  /** The deployments of the target right before it, newest first, if a failure is to be rolled back. */
+  readonly before: readonly DeploymentItem[] | undefined;
 }
 
 /**
- * Requests the deployment of a bundle of the service. With `auto`, only `latest` falls back from Api to legacy (on 401,
- * 403 and `invalid_scope`), because the backend that deploys resolves it, and reports it before the request. IDs never
- * cross backends.
+ * Why a refused deployment may fall back to another backend: only of `latest`, because the backend that deploys resolves
+ * it. IDs never cross backends.
+ * @throws RuntimeCliError the refusal of any other bundle, with a way to the other backend
  */
-export async function startDeployment(found: FoundBundle): Promise<AcceptedDeployment> {
-  const deployWith = (open: OpenBackend) => deployFrom(open, found);
-  const reasonFor = (error: unknown) => {
-    if (found.bundleId !== 'latest') throw withOtherBackend(error, found.fallback?.backend.name);
-    return deployFallbackReason(error);
-  };
-  return withFallback(found, {reasonFor, first: deployWith, second: deployWith});
+export function deployFallback(error: unknown, bundleId: BundleId, fallback: OpenBackend | undefined) {
+  if (bundleId !== 'latest') throw withOtherBackend(error, fallback?.backend.name);
+  return deployFallbackReason(error);
 }
 
-async function deployFrom(open: OpenBackend, found: FoundBundle): Promise<AcceptedDeployment> {
-  const {release, from} = found;
+/** Requests the deployment of a bundle of the service, once that is allowed. */
+export async function deployStored(
+  open: OpenBackend,
+  release: Release,
+  {bundleId, from}: DeployedBundle,
+): Promise<InSlot<DeployResult>> {
   const {operation, targetSlug} = release;
-  const {host} = open;
-  const bundleId = await resolveBundleId(open, found.bundleId);
-  if (found.bundleId === 'latest') host.outlet.note(`Latest bundle: ${String(bundleId)}`);
   await requireTargetUrl(open, release);
   await allowChange(open, {operation, targetSlug, bundleIds: [bundleId]});
   return requestDeploy(open, release, {bundleId, from});
-}
-
-/** Takes note of a deployment that a backend has accepted. */
-export function acceptDeployment(
-  open: OpenBackend,
-  release: Release,
-  bundleId: BundleId,
-  {deployment, status, warnings = [], raw, ...result}: DeployResult,
-): AcceptedDeployment {
-  const {outlet, writes} = open.host;
-  const url = shownUrl(result.url);
-  if (release.watch) release.watch.ours = {bundleId, deployment};
-  writes?.learn({deployment, status, url});
-  warnings.forEach((warning) => outlet.warn(warning));
-  return {open, release, bundleId, deployment, status, url, raw};
-}
-
-/** Waits for an accepted deployment to end. */
-export async function waitForAccepted<Accepted extends AcceptedDeployment>(deployed: Accepted): Promise<Accepted> {
-  const {open, bundleId, deployment} = deployed;
-  const state = await pollDeployment(open, deployment).catch((error: unknown) => {
-    throw isRuntimeCliError(error) && !isOwnReason(error, open) ? amendError(error, {details: {bundleId}}) : error;
-  });
-  const {status} = state;
-  const url = shownUrl(state.url) ?? deployed.url;
-  open.host.writes?.learn(url === undefined ? {status} : {status, url});
-  return {...deployed, status, url};
-}
-
-/** Whether a caller has aborted with a reason of its own, which is passed on unchanged. */
-export function isOwnReason({code}: RuntimeCliError, {signal}: OpenBackend): boolean {
-  return signal.aborted && code !== 'ERR_INTERRUPTED';
 }
 
 /**
@@ -94,19 +60,17 @@ export async function requestDeploy(
   open: OpenBackend,
   release: Release,
   {bundleId, from, noted}: DeployedBundle,
-): Promise<AcceptedDeployment> {
+): Promise<InSlot<DeployResult>> {
   const {targetSlug} = release;
   const request = {bundleId, targetSlug, ...(noted && {noted})};
   const send = () =>
     from !== undefined && open.backend.promote
       ? invoke(open, 'promote', {bundleId, from, to: targetSlug})
       : invoke(open, 'deploy', request);
-  const result = await inTargetSlot(open, release, bundleId, send).catch(async (error: unknown) => {
+  const {answer, before} = await inTargetSlot(open, release, bundleId, send).catch(async (error: unknown) => {
     throw await explainMissingBundle(error, open, bundleId);
   });
-  const accepted = acceptDeployment(open, release, bundleId, result);
-  if (result.status === 'failed') throw await deploymentFailed(open, accepted.deployment, result);
-  return accepted;
+  return {answer: {...answer, url: shownUrl(answer.url)}, before};
 }
 
 /** Consecutive refusals without a running deployment before we assume that they mean something else. */
@@ -124,15 +88,15 @@ export async function inTargetSlot<Result>(
   release: Release,
   bundleId: BundleId | undefined,
   send: () => Promise<Result>,
-): Promise<Result> {
-  const {targetSlug, waitForSlot} = release;
+): Promise<InSlot<Result>> {
+  const {targetSlug, waitForSlot, rollsBack} = release;
   const poll = startPoll(open);
   for (let unexplained = 0; ;) {
     try {
       // Others may have deployed during the build, the upload or the wait for the target.
       await checkNotOlder(release, open, bundleId);
-      if (release.watch) release.watch.before = {open, items: await readBefore(open, targetSlug)};
-      return await send();
+      const before = rollsBack ? await readBefore(open, targetSlug) : undefined;
+      return {answer: await send(), before};
     } catch (error) {
       if (!isRuntimeCliError(error) || error.code !== 'ERR_TARGET_BUSY') throw error;
       const occupant = await findOccupant(open, targetSlug);
@@ -167,21 +131,15 @@ async function waitUntilFree(
   targetSlug: string,
   {poll, error, ...seen}: {readonly poll: Poll; readonly error: RuntimeCliError; readonly occupant: Occupant},
 ): Promise<void> {
-  const {signal, host} = open;
-  const details = {deploymentRequested: false};
   let {occupant} = seen;
   do {
     const description = describeOccupant(occupant, targetSlug);
-    host.outlet.progress({phase: 'slot', transferred: 0, description, leftMs: poll.leftMs()});
+    open.host.outlet.progress({phase: 'slot', transferred: 0, description, leftMs: poll.leftMs()});
     if (poll.isLate()) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
-    try {
-      await poll.pause();
-      occupant = await findOccupant(open, targetSlug);
-      if (typeof occupant !== 'object')
-        await findAwaited(open, {targetSlug, wasThere: true, before: 'it was free', details});
-    } catch (reason) {
-      throw signal.aborted ? interrupted(reason, 'Nothing was deployed.', {details}) : reason;
-    }
+    await poll.pause();
+    occupant = await findOccupant(open, targetSlug);
+    if (typeof occupant !== 'object')
+      await findAwaited(open, {targetSlug, wasThere: true, before: 'it was free', code: 'ERR_REJECTED'});
   } while (typeof occupant === 'object');
 }
 

@@ -1,13 +1,6 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
-import {
-  amendError,
-  createError,
-  interrupted,
-  isRuntimeCliError,
-  type ErrorCode,
-  type RuntimeCliError,
-} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
@@ -19,6 +12,7 @@ import type {CommandToRun} from '../../errors/suggestion.js';
 /** Consecutive failed polls before the state counts as unknown. */
 export const maxLostPolls = 5;
 
+/** Waits for a deployment to end. @throws RuntimeCliError with the way to check on it, unless the caller aborts */
 export async function pollDeployment(open: OpenBackend, deployment: DeploymentRef): Promise<DeploymentState> {
   const {signal, host} = open;
   const poll = startPoll(open);
@@ -29,11 +23,10 @@ export async function pollDeployment(open: OpenBackend, deployment: DeploymentRe
   const checkTarget = async () => {
     const {targetSlug} = deployment;
     if (typeof targetSlug !== 'string') return;
-    const awaited = {targetSlug, wasThere: isThere, before: 'the deployment finished', details: {deployment}};
-    isThere = await findAwaited(polled, awaited);
+    isThere = await findAwaited(polled, {targetSlug, wasThere: isThere, before: 'the deployment finished'});
   };
   const orLate = (error: unknown): never => {
-    if (signal.aborted) throw stoppedWaiting(signal.reason, open, deployment);
+    signal.throwIfAborted();
     throw poll.isLate() ? waitTimedOut(open, deployment, poll.timeout, state) : error;
   };
   for (let lost = 0; ;) {
@@ -42,8 +35,8 @@ export async function pollDeployment(open: OpenBackend, deployment: DeploymentRe
     if (seen) {
       state = seen;
       host.outlet.progress({...progressOf(seen), leftMs: poll.leftMs()});
-      if (seen.status === 'finished') return seen;
-      if (seen.status === 'failed') throw await deploymentFailed(open, deployment, seen);
+      if (seen.status === 'finished') return {...seen, url: shownUrl(seen.url)};
+      if (seen.status === 'failed') throw deploymentFailed(deployment, seen);
       if (seen.status === 'queued') await checkTarget().catch(orLate);
       else isThere = true;
     }
@@ -67,13 +60,13 @@ async function look(
     const history = [historyCommand(open, deployment)];
     if (!isLost(error)) {
       throw amendError(error, {
-        message: `${describe(deployment)} was accepted, but its state cannot be read: ${error.message}`,
+        message: `${deploymentName(deployment)} was accepted, but its state cannot be read: ${error.message}`,
         suggestions: ['The deployment continues. To check on it, run:', history],
         details: {deployment},
       });
     }
     if (lost + 1 < maxLostPolls) return undefined;
-    const message = `${describe(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row.`;
+    const message = `${deploymentName(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row.`;
     const suggestions = ['Check its state before you deploy again:', history];
     throw createError('ERR_OUTCOME_UNKNOWN', message, {suggestions, details: {deployment}, cause: error});
   }
@@ -95,16 +88,15 @@ const lostCodes: ReadonlySet<string> = new Set<ErrorCode>([
 ]);
 
 /** The error for a deployment that was accepted and then failed. */
-export async function deploymentFailed(
-  open: OpenBackend,
+export function deploymentFailed(
   deployment: DeploymentRef,
   state: Pick<DeploymentState, 'status' | 'description' | 'logUrl'>,
-): Promise<Error> {
+): Error {
   const logUrl = shownUrl(state.logUrl);
   const isSilent = state.description === undefined;
   const silent = isSilent ? ['The service gives no reason. Look in its own log or web interface.'] : [];
   const why = state.description === undefined ? '' : `: ${state.description}`;
-  return createError('ERR_DEPLOYMENT_FAILED', asSentence(`${describe(deployment)} failed${why}`), {
+  return createError('ERR_DEPLOYMENT_FAILED', asSentence(`${deploymentName(deployment)} failed${why}`), {
     suggestions: logUrl === undefined ? silent : [`Log: ${logUrl}`],
     details: {
       deployment,
@@ -114,11 +106,6 @@ export async function deploymentFailed(
   });
 }
 
-function stoppedWaiting(reason: unknown, open: OpenBackend, deployment: DeploymentRef): unknown {
-  const suggestions = ['To check on it, run:', [historyCommand(open, deployment)]];
-  return interrupted(reason, `${describe(deployment)} continues.`, {suggestions, details: {deployment}});
-}
-
 function waitTimedOut(
   open: OpenBackend,
   deployment: DeploymentRef,
@@ -126,7 +113,7 @@ function waitTimedOut(
   state: DeploymentState | undefined,
 ): Error {
   const status = state?.status ?? 'unknown';
-  const message = `${describe(deployment)} did not finish within ${String(timeout)} s. Its last status: ${status}.`;
+  const message = `${deploymentName(deployment)} did not finish within ${String(timeout)} s. Its last status: ${status}.`;
   const advice = 'The deployment continues. Pass a longer --timeout next time, or check on it:';
   const suggestions = [advice, [historyCommand(open, deployment)]];
   return createError('ERR_WAIT_TIMEOUT', message, {suggestions, details: {deployment, status}});
@@ -137,7 +124,8 @@ function historyCommand({flags}: OpenBackend, {targetSlug}: DeploymentRef): Comm
   return {run: ['bundle:history', ...flags(typeof targetSlug === 'string' ? targetSlug : undefined)]};
 }
 
-function describe({deploymentId}: DeploymentRef): string {
+/** `Deployment d-7` */
+export function deploymentName({deploymentId}: DeploymentRef): string {
   return deploymentId === undefined ? 'The deployment' : `Deployment ${String(deploymentId)}`;
 }
 

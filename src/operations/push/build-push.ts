@@ -1,20 +1,22 @@
 import type {HostBackend} from '../../backends/host-backend.js';
 import {preloadBackendContext} from '../../backends/backend-context.js';
-import {contentDigest, streamBundle, writeBundle, type BundleStream} from '../../bundle/index.js';
+import {contentDigest, streamBundle, writeBundle, type BundlePlan, type BundleStream} from '../../bundle/index.js';
 import type {Bundle, BundleContent, PackResult} from '../../bundle/types.js';
 import {count} from '../../text/sentence.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {packOptions, warnOfLaterFiles} from '../build-bundle.js';
 import {describeArchive, describeSize} from '../describe-bundle.js';
+import type {OpenBackend} from '../open-backend.js';
 import {verifyLimits} from './limits.js';
-import {sizeWarnings, type PushPlan} from './plan-push.js';
-import {compareWithLastPush, type UnchangedBundle} from './unchanged-bundle.js';
+import {sizeWarnings, type PushContent} from './plan-push.js';
+import {compareWithLastPush, type LastPush, type UnchangedBundle} from './unchanged-bundle.js';
 
 /** What a push sends: an archive on disk, or one that is packed while it is sent. */
 export type SentContent =
   | {readonly kind: 'file'; readonly bundle: Bundle}
   | (BundleStream & {
       readonly kind: 'stream';
+      readonly plan: BundlePlan;
       readonly upload: NonNullable<HostBackend['uploadStream']>;
     });
 
@@ -28,7 +30,7 @@ export type BuiltContent =
     };
 
 /** `Built archive, 12 files, 1.1 MB, sha256 0123456789ab` */
-export function describeBuilt({built, content}: BuiltPush): string {
+export function describeBuilt(built: BuiltContent, content: PushContent): string {
   switch (built.kind) {
     case 'file':
       return `${content.kind === 'build' ? 'Built' : 'Read'} ${describeArchive(built.bundle)}`;
@@ -39,28 +41,25 @@ export function describeBuilt({built, content}: BuiltPush): string {
   }
 }
 
-/** A push whose content is ready to be sent. */
-export interface BuiltPush extends PushPlan {
-  /** The folder of what is packed. */
-  readonly workspace: TemporaryDirectory;
-  readonly built: BuiltContent;
-}
-
 /**
  * Prepares what a push sends to a backend. With `ifChanged`, a bundle that is unchanged since the last push is neither
  * packed nor sent. A v1 bundle is packed while it is sent if the backend supports that. Any other is packed into
  * `workspace`; a prebuilt archive is used as it is.
  */
-export async function buildPush(push: PushPlan, workspace: TemporaryDirectory): Promise<BuiltPush> {
-  return {...push, workspace, built: await buildContent(push, workspace)};
-}
-
-async function buildContent({open, options, content}: PushPlan, workspace: TemporaryDirectory): Promise<BuiltContent> {
-  const {outlet} = open.host;
+export async function buildPush(
+  open: OpenBackend,
+  content: PushContent,
+  workspace: TemporaryDirectory,
+  lastPush: LastPush,
+): Promise<BuiltContent> {
+  const {
+    signal,
+    host: {outlet},
+  } = open;
   const isPrebuilt = content.kind === 'archive';
   const planned = isPrebuilt ? content.bundle : content.plan;
-  const digest = async () => (isPrebuilt ? content.bundle.contentSha256 : contentDigest(content.plan, options.signal));
-  const unchanged = await compareWithLastPush(open, planned, digest, options);
+  const digest = async () => (isPrebuilt ? content.bundle.contentSha256 : contentDigest(content.plan, signal));
+  const unchanged = await compareWithLastPush(open, planned, digest, lastPush);
   if (unchanged) return {kind: 'unchanged', bundle: {...planned, ...unchanged.archive}, unchanged};
   if (isPrebuilt) return {kind: 'file', bundle: content.bundle};
   const {plan} = content;
@@ -68,10 +67,10 @@ async function buildContent({open, options, content}: PushPlan, workspace: Tempo
   if (plan.format === 'v1' && uploadStream) {
     const stream = await streamBundle(plan);
     verifyLimits(open.backend, stream.bundle);
-    return {kind: 'stream', ...stream, upload: uploadStream};
+    return {kind: 'stream', ...stream, plan, upload: uploadStream};
   }
   const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
-  const bundle = await writeBundle(plan, {path, ...packOptions(options, outlet), onRead: preloadBackendContext});
+  const bundle = await writeBundle(plan, {path, ...packOptions({signal}, outlet), onRead: preloadBackendContext});
   await warnOfLaterFiles(plan, outlet);
   verifyLimits(open.backend, bundle);
   sizeWarnings(bundle).forEach((warning) => outlet.warn(warning));

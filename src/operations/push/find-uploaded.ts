@@ -1,5 +1,5 @@
-import type {BundleItem} from '../../backends/contract.js';
-import {amendError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import type {BundleId, BundleItem} from '../../backends/contract.js';
+import {isRuntimeCliError} from '../../errors/index.js';
 import {pause} from '../deploy/poll.js';
 import {readBundles} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -16,32 +16,29 @@ const toleranceMs = 5000;
 /** Enough to see it, though others push at the same time. */
 const newest = {limit: 20, offset: 0};
 
+/** What was found. */
+export interface FoundUpload {
+  /** Of a new bundle with the same message: somebody else may have pushed it. Undefined if there is none. */
+  readonly bundleId: BundleId | undefined;
+}
+
 /**
- * Looks for the bundle of an upload whose answer was lost, once the service can be reached, and says what it found: a
- * hint, because somebody else may have pushed one with the same message.
+ * Looks for the bundle of an upload whose answer was lost, once the service can be reached. Undefined if it was not
+ * looked for, or nothing could be read.
  */
-export async function explainLostUpload(
-  error: RuntimeCliError,
+export async function findLostUpload(
+  error: unknown,
   open: OpenBackend,
-  sent: {readonly message: string; readonly at: Date; readonly targetSlug?: string | undefined},
-): Promise<RuntimeCliError> {
-  if (error.code !== 'ERR_OUTCOME_UNKNOWN' || !open.host.findsLostUploads || !open.backend.listBundles) return error;
+  sent: {readonly message: string; readonly at: Date},
+): Promise<FoundUpload | undefined> {
+  const isLost = isRuntimeCliError(error) && error.code === 'ERR_OUTCOME_UNKNOWN';
+  if (!isLost || !open.host.findsLostUploads || !open.backend.listBundles) return undefined;
   open.host.outlet.note(`Looking for the bundle, for at most ${String(longestSearchMs / 1000)} s.`);
   const once = open.with({once: true, signal: AbortSignal.timeout(longestSearchMs)});
   const items = await listOnceReached(once);
-  if (items === undefined) return error;
   const since = sent.at.getTime() + open.clockAheadMs() - toleranceMs;
-  const found = items.find((item) => item.message === sent.message && createdTime(item) >= since);
-  if (found === undefined) {
-    const hint = 'mycli looked for the bundle afterwards and did not find it yet.';
-    return amendError(error, {advice: [hint, ...error.advice]});
-  }
-  const {bundleId} = found;
-  const deploy = {run: ['bundle:deploy', bundleId, ...open.flags(sent.targetSlug ?? 'TARGET')]};
-  return amendError(error, {
-    advice: [`It is bundle ${String(bundleId)}: a new one with the same message is there.`, ['To deploy it: ', deploy]],
-    details: {foundBundleId: bundleId},
-  });
+  const found = items?.find((item) => item.message === sent.message && createdTime(item) >= since);
+  return items && {bundleId: found?.bundleId};
 }
 
 /** The newest bundles, as soon as the service answers. Undefined if it refuses, or the time is up. */

@@ -6,43 +6,59 @@ import type {DeploymentItem} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
+import type {BundleFormat} from '../../bundle/types.js';
 import type {Release} from '../deploy/release.js';
 import {targetBusy} from '../deploy/start-deployment.js';
 import {readHistory} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
-import {planPush, type PushPlan, type PushRoute} from './plan-push.js';
+import type {PushContent} from './plan-push.js';
 
 /** From this size on, an upload is worth a request that tells whether it can succeed, in bytes. */
 const largeBytes = 20_000_000;
+
+/** An upload that is to come. */
+interface ComingUpload {
+  readonly format: BundleFormat;
+  /** Undefined if nothing is deployed. */
+  readonly release: Release | undefined;
+  /** Whether there may be nothing to upload. */
+  readonly ifChanged: boolean;
+  /** Whether a refusal of the upload decides which backend serves. */
+  readonly mayFallBack: boolean;
+}
 
 /**
  * Plans a push while the requests are made that its upload needs anyway. What fails then, fails before anything is
  * packed: credentials, the certificate, a target that is busy. Before a large upload, one more request may tell.
  */
-export async function planAhead(route: PushRoute): Promise<PushPlan> {
+export async function planAhead(
+  open: OpenBackend,
+  upload: ComingUpload,
+  planning: () => Promise<PushContent>,
+): Promise<{readonly content: PushContent; readonly noted: NotedAhead | undefined}> {
   const ended = new AbortController();
-  const open = route.open.with({signal: ended.signal});
-  const looking = lookAhead(route, open);
+  const own = open.with({signal: ended.signal});
+  const looking = lookAhead(own, upload);
   // It is awaited later.
   looking.catch(() => undefined);
   try {
-    const plan = await planPush(route);
+    const content = await planning();
     const noted = await looking;
-    if (noted === undefined) await lookBeforeLargeUpload(plan, open);
-    return {...plan, noted};
+    if (noted === undefined) await lookBeforeLargeUpload(own, upload, content);
+    return {content, noted};
   } finally {
     ended.abort();
   }
 }
 
-async function lookAhead(route: PushRoute, open: OpenBackend): Promise<NotedAhead | undefined> {
+async function lookAhead(
+  open: OpenBackend,
+  {format, release, ifChanged, mayFallBack}: ComingUpload,
+): Promise<NotedAhead | undefined> {
   const {backend, secrets} = open;
-  const {format, options, fallback, release} = route;
+  if (backend.ahead === undefined || mayFallBack) return undefined;
   // Others may deploy an unchanged bundle meanwhile, so the target is read later.
-  const targetSlug = options.ifChanged ? undefined : options.targetSlug;
-  // With a fallback, a refusal of the upload decides.
-  if (backend.ahead === undefined || fallback !== undefined) return undefined;
-  const ask = backend.ahead.bind(backend, {format, targetSlug});
+  const ask = backend.ahead.bind(backend, {format, targetSlug: ifChanged ? undefined : release?.targetSlug});
   const noted = await ifRelevant(
     open,
     callInContext(backend, backendMembers.upload, await open.context(), ask, secrets),
@@ -53,13 +69,13 @@ async function lookAhead(route: PushRoute, open: OpenBackend): Promise<NotedAhea
 
 /** Reads the history of the target, or the list of bundles, before an upload that takes long. */
 async function lookBeforeLargeUpload(
-  {content, options, fallback, release}: PushPlan,
   open: OpenBackend,
+  {release, ifChanged, mayFallBack}: ComingUpload,
+  content: PushContent,
 ): Promise<void> {
-  const {backend} = open;
   const size = content.kind === 'build' ? content.plan.totalBytes : content.bundle.size;
-  // With `ifChanged`, the list is read anyway, and there may be nothing to upload.
-  if (size <= largeBytes || backend.plugin !== undefined || fallback !== undefined || options.ifChanged) return;
+  // With `ifChanged`, the list is read anyway.
+  if (size <= largeBytes || open.backend.plugin !== undefined || mayFallBack || ifChanged) return;
   if (release === undefined) {
     await ifRelevant(open, invoke(open, 'listBundles', {limit: 1}));
     return;

@@ -6,8 +6,7 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {findBundle} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
 import {clockSkewMs, createdTime} from '../pages.js';
-import type {PushRuntimeBundleBackendOptions} from './options.js';
-import type {PushRecord} from './records.js';
+import type {PushRecord, PushRecords} from './records.js';
 import {asSentence} from '../../text/sentence.js';
 
 /** The bundle of the last push, which a new one would only duplicate. */
@@ -21,7 +20,14 @@ export interface UnchangedBundle {
   readonly archive: PackResult;
 }
 
-type RecordOptions = Pick<PushRuntimeBundleBackendOptions, 'ifChanged' | 'pushRecords' | 'preview'>;
+/** How a push uses what the last one has left. */
+export interface LastPush {
+  /** Whether an unchanged bundle is not uploaded again. */
+  readonly ifChanged: boolean;
+  readonly pushRecords: PushRecords | undefined;
+  /** The preview that the bundle is for: others' bundles are deleted with theirs. */
+  readonly preview: string | undefined;
+}
 
 /**
  * With `ifChanged`, compares a bundle with that of the last push to the same project and backend, which only counts if
@@ -33,7 +39,7 @@ export async function compareWithLastPush(
   open: OpenBackend,
   bundle: BundleContent,
   digest: () => Promise<string>,
-  {ifChanged, pushRecords, preview}: RecordOptions,
+  {ifChanged, pushRecords, preview}: LastPush,
 ): Promise<UnchangedBundle | undefined> {
   if (!ifChanged || pushRecords === undefined) return undefined;
   const doubt = (what: string, error: unknown) => {
@@ -70,7 +76,7 @@ export async function recordPush(
   open: OpenBackend,
   bundle: BundleContent & PackResult,
   bundleId: BundleId,
-  {ifChanged, pushRecords}: RecordOptions,
+  {ifChanged, pushRecords}: LastPush,
 ): Promise<void> {
   const {host} = open;
   const {size, sha256} = bundle;

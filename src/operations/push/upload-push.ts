@@ -2,41 +2,37 @@ import prettyBytes from 'pretty-bytes';
 import {shownUrl} from '../../backends/answers.js';
 import type {BuiltInContext, BuiltInUploadResult} from '../../backends/host-backend.js';
 import {callInContext} from '../../backends/call.js';
-import type {BundleId, UploadState} from '../../backends/contract.js';
+import type {BundleId, DeploymentItem, UploadState} from '../../backends/contract.js';
 import {backendMembers} from '../../backends/members.js';
 import {backendTitle, isBuiltIn, projectTitle} from '../../backends/names.js';
-import {uploadFallbackReason} from '../../backends/select.js';
 import {uploadStateOf} from '../../backends/upload-state.js';
 import {strictWarnings} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {asSentence} from '../../text/sentence.js';
-import {allowChange} from '../call-backend.js';
+import {allowChange, sendChange} from '../call-backend.js';
 import {warnOfLaterFiles} from '../build-bundle.js';
-import {withFallback} from '../choose-backend.js';
 import {inTargetSlot} from '../deploy/start-deployment.js';
-import {checkNotOlder} from '../guard/guards.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
 import type {UploadStates} from './records.js';
-import {explainLostUpload} from './find-uploaded.js';
-import {buildPush, type BuiltPush, type SentContent} from './build-push.js';
-import type {PushRuntimeBundleBackendOptions} from './options.js';
-import {formatFor, replan} from './plan-push.js';
+import type {BuiltContent, SentContent} from './build-push.js';
+import type {PushRequest} from './request.js';
 import {recordPush, type UnchangedBundle} from './unchanged-bundle.js';
 
-/** A push whose bundle is on the service. From here on, nothing falls back. */
-export interface UploadedPush extends BuiltPush {
+/** A bundle that is on the service. */
+export interface UploadedBundle {
   readonly bundleId: BundleId;
   readonly bundle: BundleContent & PackResult;
   /** Undefined if nothing was uploaded. */
   readonly uploaded?: BuiltInUploadResult | undefined;
+  /** For an upload that deploys: the deployments of the target right before it. */
+  readonly before?: readonly DeploymentItem[] | undefined;
 }
 
 /** A push that is about to be made, or previewed. */
 interface PlannedPush {
-  readonly open: OpenBackend;
   readonly targetSlug: string | undefined;
   readonly bundle: Pick<BundleContent, 'format' | 'message'> & Partial<PackResult>;
   readonly unchanged?: UnchangedBundle | undefined;
@@ -44,7 +40,8 @@ interface PlannedPush {
 
 /** Asks whether a push may be made, unless there is nothing to upload or deploy. */
 export async function askBeforePush(
-  {open, targetSlug, bundle, unchanged}: PlannedPush,
+  open: OpenBackend,
+  {targetSlug, bundle, unchanged}: PlannedPush,
   {dryRun}: {readonly dryRun: boolean} = {dryRun: false},
 ): Promise<void> {
   if (unchanged && targetSlug === undefined) return;
@@ -54,7 +51,7 @@ export async function askBeforePush(
 }
 
 /** `Uploaded bundle 42 to shop, of which 12 MB earlier` */
-export function describeUpload({open, bundleId, uploaded}: UploadedPush): string {
+export function describeUpload(open: OpenBackend, {bundleId, uploaded}: UploadedBundle): string {
   const id = String(bundleId);
   const place = projectTitle(open.projectSlug, open.project.backend);
   if (uploaded === undefined) return `Nothing to upload to ${place}: unchanged since bundle ${id}`;
@@ -63,59 +60,43 @@ export function describeUpload({open, bundleId, uploaded}: UploadedPush): string
   return `Uploaded bundle ${id} to ${place}${rest}`;
 }
 
-/** Uploads the bundle to the chosen backend. With `auto`, falls back from Api to legacy after a definite rejection. */
-export async function uploadPush(push: BuiltPush): Promise<UploadedPush> {
-  const {options, release, built, content, workspace, fallback} = push;
-  return withFallback(push, {
-    reasonFor(error) {
-      const reason = uploadFallbackReason(error);
-      const isFit = content.kind === 'build' || fallback?.backend === undefined;
-      if (reason === undefined || isFit || content.bundle.format === formatFor(fallback.backend, options))
-        return reason;
-      const suggestions = ['Pass --v2 to push a prebuilt v2 archive to Runtime (API key).'];
-      throw isRuntimeCliError(error) ? amendError(error, {suggestions}) : error;
-    },
-    first: () => pushTo(push),
-    async second(open) {
-      // The target of the other backend may run another commit.
-      if (release) await checkNotOlder(release, open);
-      const planned = await replan(push, open, built.kind === 'file' ? built.bundle : undefined);
-      return pushTo(await buildPush(planned, workspace));
-    },
-  });
-}
-
-/** Uploads the bundle unless it is unchanged since the last push to this backend, and records the upload. */
-async function pushTo(push: BuiltPush): Promise<UploadedPush> {
-  const {options, open, built} = push;
-  const {outlet, writes} = open.host;
-  const {targetSlug} = options;
+/** Uploads a bundle unless it is unchanged since the last push to this backend, and records the upload. */
+export async function uploadTo(
+  open: OpenBackend,
+  built: BuiltContent,
+  {release, lastPush, uploadStates}: Pick<PushRequest, 'release' | 'lastPush' | 'uploadStates'>,
+): Promise<UploadedBundle> {
+  const {backend, host} = open;
   const {bundle} = built;
+  const targetSlug = release?.targetSlug;
   if (built.kind === 'unchanged') {
     const {unchanged} = built;
-    const {bundleId} = unchanged;
-    await askBeforePush({open, targetSlug, bundle, unchanged});
-    writes?.learn({bundleIds: [bundleId]});
-    return {...push, bundleId, bundle: built.bundle};
+    await askBeforePush(open, {targetSlug, bundle, unchanged});
+    return {bundleId: unchanged.bundleId, bundle: built.bundle};
   }
-  await askBeforePush({open, targetSlug, bundle});
-  const uploaded = await uploadTo(push, built);
-  const {bundleId, warnings = []} = uploaded;
+  await askBeforePush(open, {targetSlug, bundle});
+  const upload = () => sendBundle(open, built, uploadStates);
+  const deploys = backend.deploysOnUpload?.includes(bundle.format) === true;
+  const {answer, before} =
+    release && deploys
+      ? await inTargetSlot(open, release, undefined, upload)
+      : {answer: await upload(), before: undefined};
+  const {bundleId, warnings = []} = answer;
   const packed = built.kind === 'file' ? built.bundle : {...built.bundle, ...built.packed()};
-  warnings.forEach((warning) => outlet.warn(warning));
-  if (built.kind === 'stream' && push.content.kind === 'build') await warnOfLaterFiles(push.content.plan, outlet);
-  writes?.learn({
-    bundleIds: [bundleId],
-    ...(targetSlug === undefined && {url: shownUrl(uploaded.url)}),
-  });
-  await recordPush(open, packed, bundleId, options);
-  return {...push, bundleId, bundle: packed, uploaded};
+  warnings.forEach((warning) => host.outlet.warn(warning));
+  if (built.kind === 'stream') await warnOfLaterFiles(built.plan, host.outlet);
+  await recordPush(open, packed, bundleId, lastPush);
+  return {bundleId, bundle: packed, uploaded: {...answer, url: shownUrl(answer.url)}, before};
 }
 
-async function uploadTo({open, options, release}: BuiltPush, content: SentContent): Promise<BuiltInUploadResult> {
-  const {backend, secrets, host} = open;
+async function sendBundle(
+  open: OpenBackend,
+  content: SentContent,
+  uploadStates: UploadStates | undefined,
+): Promise<BuiltInUploadResult> {
+  const {backend, secrets, signal, host} = open;
   // A service may accept it before all of it was sent. The built-in backends report each byte, so none was sent before.
-  let isPartlySent = isBuiltIn(open.backend.name);
+  let isPartlySent = isBuiltIn(backend.name);
   const onProgress = (progress: Pick<OperationProgress, 'transferred' | 'total' | 'attempt'>) => {
     isPartlySent = progress.total !== undefined && progress.transferred < progress.total;
     host.outlet.progress({phase: 'upload', ...progress, idleMs: context.timeouts.idleMs});
@@ -123,22 +104,20 @@ async function uploadTo({open, options, release}: BuiltPush, content: SentConten
   const context = await open.with({onProgress}).context();
   const send = (own: BuiltInContext) =>
     content.kind === 'file' ? backend.upload(content.bundle, own) : content.upload.call(backend, content.bundle, own);
-  const at = host.now();
-  const upload = () =>
-    withUploadState(open, content, options, (state) =>
-      callInContext(backend, backendMembers.upload, {...context, state}, send, secrets),
-    ).catch(async (error: unknown) => {
-      const explained = await explainFailure(error, content.bundle, open, isPartlySent && context.countWrites() === 0);
-      const sent = {message: content.bundle.message, at, targetSlug: options.targetSlug};
-      throw isRuntimeCliError(explained) ? await explainLostUpload(explained, open, sent) : explained;
-    });
-  const deploys = backend.deploysOnUpload?.includes(content.bundle.format) === true;
-  const result = release && deploys ? await inTargetSlot(open, release, undefined, upload) : await upload();
-  const {bundleId} = result;
-  if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {
-    throw createError('ERR_BACKEND_FAILED', `The ${backendTitle(backend.name)} backend returned no bundle ID.`);
+  const upload = (state: UploadState | undefined) =>
+    callInContext(backend, backendMembers.upload, {...context, state}, send, secrets);
+  try {
+    const {bundleId, ...answer} = await sendChange(open, 'upload', () =>
+      withUploadState(open, content, uploadStates, upload),
+    );
+    if (typeof bundleId === 'number' || (typeof bundleId === 'string' && bundleId !== '')) return {bundleId, ...answer};
+  } catch (error) {
+    // Part of an archive creates no bundle.
+    if (signal.aborted && isPartlySent && context.countWrites() === 0) host.outlet.settles();
+    if (!isRuntimeCliError(error) || (error.status !== 400 && error.status !== 422)) throw error;
+    throw amendError(error, {suggestions: await strictWarnings(content.bundle, signal)});
   }
-  return result;
+  throw createError('ERR_BACKEND_FAILED', `The ${backendTitle(backend.name)} backend returned no bundle ID.`);
 }
 
 /** The places whose state an upload of this process uses. */
@@ -151,7 +130,7 @@ const placesInUse = new WeakMap<UploadStates, Set<string>>();
 async function withUploadState<Result>(
   open: OpenBackend,
   content: SentContent,
-  {uploadStates}: Pick<PushRuntimeBundleBackendOptions, 'uploadStates'>,
+  uploadStates: UploadStates | undefined,
   upload: (state: UploadState | undefined) => Promise<Result>,
 ): Promise<Result> {
   const {backend, secrets} = open;
@@ -191,23 +170,4 @@ async function withUploadState<Result>(
     });
     inUse.delete(key);
   }
-}
-
-/** Says whether an interrupted upload may have created a bundle, and which patterns a strict server refuses. */
-async function explainFailure(
-  error: unknown,
-  bundle: BundleContent,
-  {signal, flags}: OpenBackend,
-  isIncomplete: boolean,
-): Promise<unknown> {
-  if (!isRuntimeCliError(error)) return error;
-  const {code, message, status} = error;
-  if (status === 400 || status === 422) return amendError(error, {suggestions: await strictWarnings(bundle, signal)});
-  if (code !== 'ERR_INTERRUPTED') return error;
-  if (isIncomplete)
-    return amendError(error, {message: `${message} The upload was incomplete, so it created no bundle.`});
-  return amendError(error, {
-    message: `${message} The bundle may have been uploaded.`,
-    suggestions: ['Check before you push again:', [{run: ['bundle:list', ...flags()]}]],
-  });
 }

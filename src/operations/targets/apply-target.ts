@@ -4,7 +4,7 @@ import {shownUrl} from '../../backends/answers.js';
 import type {BackendCapability, Redirect, RedirectItem, TargetSettings} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/names.js';
 import {amendError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {invoke, mayBeDone} from '../call-backend.js';
+import {invoke, isSettled} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions, GuardOptions, WaitOptions} from '../options.js';
 import {sideBySide} from '../side-by-side.js';
@@ -151,7 +151,7 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
         await change.send();
       } catch (error) {
         if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-        if (mayBeDone(error)) lost.set(change, error);
+        if (!isSettled(error)) lost.set(change, error);
         throw withAdvice(error, `${change.what} was not changed`, applying);
       }
     };
@@ -167,9 +167,10 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
     const isDone = (change: Change) => state !== undefined && change.isDone(state, differences);
     for (const [change, error] of lost) {
       if (!isDone(change)) throw withAdvice(error, `${change.what} may have been changed`, applying);
+      open.host.outlet.settles();
       open.host.outlet.warn(`The answer of the service was lost, but ${change.what} was changed.`);
     }
-    if (![...lost.keys()].every(isDone) || !isRuntimeCliError(failure.error) || !mayBeDone(failure.error))
+    if (![...lost.keys()].every(isDone) || !isRuntimeCliError(failure.error) || isSettled(failure.error))
       throw failure.error;
     left = left.filter((change) => !isDone(change));
   }

@@ -1,8 +1,8 @@
 import type {CreateTargetRequest, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {unfitForSlugs, unfitSlugs} from '../../backends/resolve-backend.js';
-import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {allowChange, invoke, mayBeDone} from '../call-backend.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {allowChange, invoke, isSettled} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions, ProjectResult, TargetOptions, WaitOptions} from '../options.js';
 import {knownAmong, targetsIfListed} from './find-targets.js';
@@ -118,23 +118,16 @@ async function afterFailure(
   ifMissing: boolean,
 ): Promise<RequestedTarget> {
   if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-  const unclear = mayBeDone(error);
+  const unclear = !isSettled(error);
   // Somebody else may have made it meanwhile.
   if (!unclear && !(ifMissing && error.code === 'ERR_REJECTED')) throw error;
   const targets = await targetsIfListed(open).catch(() => undefined);
   const found = targets?.find((item) => isRequested(open, item, request));
   open.signal.throwIfAborted();
-  if (found === undefined) throw unclear ? notFound(error, open, request) : error;
+  if (found === undefined) throw error;
+  open.host.outlet.settles();
   if (unclear) open.host.outlet.warn(`The answer of the service was lost, but target ${found.targetSlug} is there.`);
   return {...found, created: unclear};
-}
-
-function notFound(error: Parameters<typeof amendError>[0], open: OpenBackend, {targetSlug}: CreateTargetRequest) {
-  return amendError(error, {
-    message: `Target ${targetSlug} may have been created, but is not listed: ${error.message}`,
-    advice: [['Look for it before you create it again: ', {run: ['target:list', ...open.flags()]}]],
-    details: {targetSlug},
-  });
 }
 
 function alreadyThere({projectSlug}: OpenBackend, {targetSlug, state}: TargetItem): Error {

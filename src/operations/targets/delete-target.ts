@@ -2,7 +2,7 @@ import type {BundleId, TargetItem} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {isProductionName, refuseUnsafe} from '../guard/safety.js';
-import {allowChange, invoke, mayBeDone, quickLook} from '../call-backend.js';
+import {allowChange, invoke, isSettled, quickLook} from '../call-backend.js';
 import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult} from '../options.js';
@@ -95,11 +95,12 @@ export async function deleteTargetFrom(
   } catch (error) {
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
     const mayBeGone = ifExists && error.status === 404;
-    if (!mayBeDone(error) && !mayBeGone) throw await explainMissingTarget(error, open, targetSlug, 'delete-target');
+    if (isSettled(error) && !mayBeGone) throw await explainMissingTarget(error, open, targetSlug, 'delete-target');
     const targets = await targetsIfListed(open).catch(() => undefined);
     open.signal.throwIfAborted();
     const left = targets?.find((one) => one.targetSlug === targetSlug);
     if (targets !== undefined && (left === undefined || left.state === 'deleting')) {
+      open.host.outlet.settles();
       if (mayBeGone) return false;
       open.host.outlet.warn(`The service answered with an error, but target ${targetSlug} is gone or being deleted.`);
       return true;

@@ -101,7 +101,8 @@ interface AwaitedTarget {
   readonly wasThere: boolean;
   /** What would have ended the waiting: `it was ready`. */
   readonly before: string;
-  readonly details?: Readonly<Record<string, unknown>>;
+  /** Of the error. @default ERR_DEPLOYMENT_FAILED */
+  readonly code?: ErrorCode;
 }
 
 /**
@@ -118,12 +119,11 @@ export async function findAwaited(open: OpenBackend, awaited: AwaitedTarget): Pr
 
 /** @throws RuntimeCliError if a target is deleted, or is about to be, while something waits for it. */
 export function refuseDeleted(open: OpenBackend, item: TargetItem | undefined, awaited: AwaitedTarget): void {
-  const {targetSlug, wasThere, before, details} = awaited;
+  const {targetSlug, wasThere, before, code = 'ERR_DEPLOYMENT_FAILED'} = awaited;
   if (item === undefined ? !wasThere : item.state !== 'deleting') return;
-  const code = details?.['deploymentRequested'] === false ? 'ERR_REJECTED' : 'ERR_DEPLOYMENT_FAILED';
   throw createError(code, `Target ${targetSlug} was deleted before ${before}.`, {
     suggestions: [['Check the targets of the project: ', {run: ['target:list', ...open.flags()]}]],
-    details: {targetSlug, state: item?.state, ...details},
+    details: {targetSlug, state: item?.state},
   });
 }
 

@@ -1,6 +1,6 @@
 import type {VariableItem} from '../../backends/contract.js';
-import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {allowChange, invoke, mayBeDone} from '../call-backend.js';
+import {createError} from '../../errors/index.js';
+import {allowChange, invoke} from '../call-backend.js';
 import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult, WaitOptions} from '../options.js';
@@ -82,9 +82,6 @@ export async function setVariablesOn(
   await allowChange(open, {operation: 'set-variables', targetSlug, variables, dryRun});
   if (dryRun) return;
   await invoke(open, 'setVariables', {targetSlug, set, unset}).catch(async (error: unknown) => {
-    const explained = await explainMissingTarget(error, open, targetSlug, 'set-variables');
-    if (!isRuntimeCliError(explained) || !mayBeDone(explained)) throw explained;
-    const list = {run: ['env:list', ...open.flags(targetSlug)]};
-    throw amendError(explained, {advice: [['They may be set all the same. Check before you try again: ', list]]});
+    throw await explainMissingTarget(error, open, targetSlug, 'set-variables');
   });
 }

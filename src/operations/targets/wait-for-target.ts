@@ -1,6 +1,6 @@
 import type {TargetItem} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
-import {amendError, createError, interrupted, isRuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {isLost, maxLostPolls} from '../deploy/wait-for-deployment.js';
 import {startPoll} from '../deploy/poll.js';
 import {readHistory} from '../list-bundles.js';
@@ -24,7 +24,7 @@ export async function waitForTarget(open: OpenBackend, targetSlug: string): Prom
     const state = last?.state ?? 'unknown';
     const check = {suggestions: ['To check on it, run:', [commandOf(open)]], details: {targetSlug, state}};
     const goesOn = `The service goes on with target ${targetSlug}`;
-    if (signal.aborted) throw interrupted(signal.reason, `${goesOn}.`, check);
+    signal.throwIfAborted();
     if (poll.isLate()) {
       const message = `Target ${targetSlug} was not ready within ${String(poll.timeout)} s. Its last state: ${state}.`;
       const suggestions = [

@@ -351,7 +351,7 @@ describe('what to type next', () => {
     await runWarm(['bundle:push', '--quiet'], {cwd: project, env: {...again, MYCLI_TARGET: ''}});
     const {code, stderr} = await mycli(['bundle:push', '--quiet'], {MYCLI_IF_CHANGED: '1'});
     expect(code).toBe(7);
-    expect(stderr).toContain('Bundle 1 is unchanged, but deploying it to staging failed:');
+    expect(stderr).toContain('Bundle 1 is unchanged, and its deployment to staging may have started:');
     expect(stderr).toContain(
       '  To deploy it without another upload, run:\n  mycli deploy 1 --project shop --target staging ',
     );

@@ -118,12 +118,12 @@ test('previews are pruned with a line for each', async () => {
   const dryRun = () => documentOf(['preview:prune', '--expires', '0m', '--dry-run']);
   await expect.poll(dryRun).toMatchObject({found: [{branch: 'a'}, {branch: 'b'}]});
   const {stderr} = await bench.mycli(['preview:prune', '--expires', '0m', '--yes']);
-  const lines = stderr.split('\n').filter((line) => /\[[\d.]+ m?s\]$/.test(line));
+  const lines = stderr.split('\n').filter((line) => /^Found| ?Deleted/.test(line));
   expect(lines).toEqual([
-    expect.stringContaining('Backend:'),
     expect.stringMatching(/^Found 2 of 2 previews to prune/),
-    expect.stringMatching(/^Deleted preview-a and 1 bundle \[/),
-    expect.stringMatching(/^Deleted preview-b and 1 bundle \[/),
+    '  Deleted preview-a and 1 bundle',
+    '  Deleted preview-b and 1 bundle',
+    expect.stringMatching(/^Deleted 2 previews \[/),
   ]);
 });
 

@@ -268,7 +268,7 @@ test('an interruption after the upload tells which bundle is there, and how to l
       code: 'ERR_INTERRUPTED',
       details: {bundleId: 1},
       message: expect.stringMatching(
-        /^Interrupted by SIGINT\. Deployment \S+ continues\. Bundle 1 was uploaded\.$/,
+        /^Interrupted by SIGINT\. Bundle 1 was uploaded\. Deployment \S+ continues\.$/,
       ) as string,
       suggestions: ['To check on it, run:', expect.stringMatching(historyOfStaging) as string],
     },

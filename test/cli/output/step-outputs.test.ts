@@ -131,7 +131,8 @@ describe('a push in GitHub Actions', () => {
     const {code, stdout, stderr, outputs, summary} = await step(['bundle:push', '-t', 'staging', '--json'], env);
     expect(code).not.toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({error: {details: {bundleId: 1}}});
-    expect(outputs).toEqual({'bundle-id': '1'});
+    const sha256 = expect.stringMatching(/^\w{64}$/) as string;
+    expect(outputs).toEqual({'bundle-id': '1', backend: 'api', sha256});
     expect(summary).toContain('failed: Bundle 1 was uploaded');
     expect(commandsIn(stderr)).toEqual([expect.stringMatching(/^::error title=mycli::Bundle 1 was uploaded/)]);
     expect(stderr).not.toMatch(/^Error:/m);

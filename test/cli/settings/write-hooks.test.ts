@@ -39,7 +39,7 @@ function tell(
   const output = createOutput();
   const config = configOf('mycli:after', hooks);
   const known = {bundleIds: [7], status: 'queued'} as const;
-  const told = tellAfterWrite({planned, known}, ended, {config, output, signal: never, ...more});
+  const told = tellAfterWrite({...planned, ...known}, ended, {config, output, signal: never, ...more});
   return told.then(() => output.warnings);
 }
 

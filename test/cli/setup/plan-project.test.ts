@@ -65,7 +65,7 @@ async function plan(
     foreign: false,
     cleanups: [],
     pluginProblems: [],
-    writes: [],
+    ledgers: [],
   };
   const hooks = configOf('mycli:backends', {'mycli-plugin-acme': () => ({backends: [acme]})});
   const folders = {

@@ -169,11 +169,8 @@ describe('a rollback on failure', () => {
   ) => {
     const host: Host = {
       ...service.project.host,
-      writes: {
-        before: async ({operation}) => {
-          if (operation === 'rollback') await between();
-        },
-        ...{learn: () => undefined, conclude: () => undefined},
+      beforeWrite: async ({operation}) => {
+        if (operation === 'rollback') await between();
       },
     };
     service.runtime.addFault(broken);

@@ -93,8 +93,8 @@ describe('waitForSlot', () => {
   });
 
   test.each([
-    ['a push', {v2: true}, 'Interrupted. Nothing was deployed. Bundle 7 was uploaded.'],
-    ['a push in one call', {v2: false}, 'Interrupted. Nothing was deployed.'],
+    ['a push', {v2: true}, 'Interrupted. Bundle 7 was uploaded. Nothing was deployed.'],
+    ['a push in one call', {v2: false}, 'Interrupted. No bundle was created.'],
   ])('an interruption of the wait of %s says that nothing was deployed', async (_, format, message) => {
     await using server = await startRecordingServer(({method, path}) => {
       if (method !== 'POST') return running;

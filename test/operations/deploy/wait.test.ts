@@ -193,7 +193,7 @@ describe('a target that is deleted while something waits for it', () => {
     expect(error).toMatchObject({
       ...{code: 'ERR_REJECTED', exitCode: 7},
       message: expect.stringMatching(/^Target staging was deleted before it was free\.$/) as string,
-      details: {targetSlug: 'staging', deploymentRequested: false},
+      details: {targetSlug: 'staging'},
     });
     expect(requests.filter(({route}) => route === 'deploy').length).toBeLessThan(4);
   });

@@ -1,7 +1,7 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {BundleId, CreateTargetRequest, TargetItem, TargetRequest} from '../../../src/backends/contract.js';
 import {checkBackendShape} from '../../../src/backends/backend-shape.js';
-import {deletePreview, deployPreview} from '../../../src/pipelines/previews.js';
+import {deletePreview, deployedPreview, deployPreview} from '../../../src/pipelines/previews.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import * as targets from '../../../src/pipelines/targets.js';
 import {acme} from '../acme.js';
@@ -90,8 +90,8 @@ test('a preview of a backend that lists no names is one target, which goes down'
   const pushRecords = {read: async () => undefined, write: async () => undefined};
   for (const branch of ['feature/a', 'feature-a', 'main']) {
     const preview = {...options, branch, pushRecords};
-    const {targetSlug} = (await deployPreview(preview, host)).result;
-    const again = (await deployPreview(preview, host)).result;
+    const {targetSlug} = deployedPreview(await deployPreview(preview, host), branch);
+    const again = deployedPreview(await deployPreview(preview, host), branch);
     expect(again).toMatchObject({targetSlug, created: false});
   }
   expect(slugs.size).toBe(before.length + 3);

@@ -168,13 +168,9 @@ describe('the variables of a target', () => {
     await push({targetSlug: 'staging'});
     const value = 'canary-value "of"\na variable';
     const planned: unknown[] = [];
-    const writes = {
-      before: async (write: unknown) => void planned.push(write),
-      learn: () => undefined,
-      conclude: () => undefined,
-    };
+    const beforeWrite = async (write: unknown) => void planned.push(write);
     const change = {...legacy, targetSlug: 'staging', set: {SECRET: value, LEVEL: ''}, unset: ['GONE'], wait: true};
-    const result = await targets.setVariables(change, {...project.host, writes});
+    const result = await targets.setVariables(change, {...project.host, beforeWrite});
     expect(result).toMatchObject({set: ['SECRET', 'LEVEL'], unset: ['GONE'], dryRun: false});
     expect(planned).toMatchObject([{operation: 'set-variables', variables: ['SECRET', 'LEVEL', 'GONE']}]);
     const listed = await targets.listVariables({...api, targetSlug: 'staging'}, project.host);

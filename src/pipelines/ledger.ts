@@ -1,0 +1,151 @@
+import type {BuiltInUploadResult, NotedAhead} from '../backends/host-backend.js';
+import type {
+  BundleId,
+  BundleItem,
+  DeploymentItem,
+  DeploymentRef,
+  DeploymentStatus,
+  PlannedWrite,
+} from '../backends/contract.js';
+import type {MemberName} from '../backends/members.js';
+import type {BackendSelection} from '../backends/select.js';
+import type {BundleContent, BundleFormat, PackResult} from '../bundle/types.js';
+import type {RuntimeCliError} from '../errors/index.js';
+import type {TemporaryDirectory} from '../files/temporary-directory.js';
+import type {OpenedSources, ReadSource} from '../operations/bundle-source.js';
+import type {DeletionOutcome} from '../operations/delete-bundles.js';
+import type {Release} from '../operations/deploy/release.js';
+import type {OpenBackend} from '../operations/open-backend.js';
+import type {CheckOutcome} from '../operations/options.js';
+import type {TargetDiff, TargetState} from '../operations/targets/compare-target.js';
+import type {CreatedTarget} from '../operations/targets/create-target.js';
+import type {DoomedTarget} from '../operations/targets/delete-target.js';
+import type {DoomedPreview, PreviewItem} from '../operations/targets/previews.js';
+import type {BuiltContent} from '../operations/push/build-push.js';
+import type {FoundUpload} from '../operations/push/find-uploaded.js';
+import type {PushContent} from '../operations/push/plan-push.js';
+
+/** What becomes known in a run. Each fact is written by the row that makes it known. */
+export interface Facts {
+  /** The chosen backend, and why. */
+  selection?: BackendSelection | undefined;
+  /** The backend that serves: after a fallback, the other one. */
+  open?: OpenBackend | undefined;
+  fallback?: OpenBackend | undefined;
+  /** What the backend gets: v1 or v2. */
+  format?: BundleFormat | undefined;
+  /** What a push packs, or its prebuilt archive. */
+  content?: PushContent | undefined;
+  /** What the backend noted before the upload. */
+  noted?: NotedAhead | undefined;
+  /** The folder of what is packed. The run removes it. */
+  workspace?: TemporaryDirectory | undefined;
+  /** What a push sends, or with `ifChanged` nothing. */
+  built?: BuiltContent | undefined;
+  /** The bundle, with the digest and the size of its archive. */
+  bundle?: (BundleContent & PackResult) | undefined;
+  /** The answer to the upload. Undefined if nothing was uploaded. */
+  uploaded?: BuiltInUploadResult | undefined;
+  /** The bundle that an upload without an answer seems to have made. */
+  found?: FoundUpload | undefined;
+  /** The bundle that was uploaded, is unchanged, or is to be deployed. */
+  bundleId?: BundleId | undefined;
+  /** The target from which a bundle is promoted. */
+  from?: string | undefined;
+  /** The bundle that the target ran before a rollback. */
+  rolledBackFrom?: BundleId | undefined;
+  /** The deployments of the target right before ours was requested, newest first, if a failure is rolled back. */
+  before?: readonly DeploymentItem[] | undefined;
+  /** The deployment that the backend has accepted. */
+  deployment?: DeploymentRef | undefined;
+  status?: DeploymentStatus | undefined;
+  /** Of the target. */
+  url?: string | undefined;
+  /** The backend's own answer to the deployment. */
+  raw?: unknown;
+  check?: CheckOutcome | undefined;
+  /** Why the cache was not cleared of what is live. */
+  uncleared?: RuntimeCliError | undefined;
+  rollback?: Rollback | undefined;
+  /** The target that is made, changed or deleted, and whether this run has made it. */
+  target?: (DoomedTarget & Partial<Pick<CreatedTarget, 'created' | 'access' | 'raw'>>) | undefined;
+  /** What a target is like, and how that differs from its configuration. */
+  differing?: {readonly state: TargetState; readonly diff: TargetDiff} | undefined;
+  /** The bundles that are to be deleted. */
+  doomed?: readonly BundleId[] | undefined;
+  /** The bundles that are not needed any more, and how many others there are. */
+  prunable?: {readonly found: readonly BundleItem[]; readonly kept: number} | undefined;
+  /** The previews that are old enough to be deleted. */
+  oldPreviews?: readonly (PreviewItem & DoomedPreview)[] | undefined;
+  deletion?: DeletionOutcome | undefined;
+  /** The bundles to compare, and what was read of them. */
+  sources?: OpenedSources | undefined;
+  compared?: {readonly from?: ReadSource; readonly to?: ReadSource} | undefined;
+  missingVariables?: readonly string[] | undefined;
+  /** What the last step made, if the run resolves to that. */
+  result?: unknown;
+}
+
+/** A rollback of a deployment that failed, and how far it is. */
+export interface Rollback {
+  /** Whether the target is known to run again what it ran before. */
+  readonly rolledBack: boolean;
+  /** The bundle that ran before, if it is known. */
+  readonly bundleId?: BundleId | undefined;
+  /** The deployment that rolls back, once it is accepted. */
+  readonly deployment?: DeploymentRef | undefined;
+  readonly status?: DeploymentStatus | undefined;
+  /** Whether that bundle failed its check, too. */
+  readonly isDoubtful?: boolean | undefined;
+  /** Why there is nothing to roll back to, or another deployment is not undone. */
+  readonly reason?: string | undefined;
+  /** Why it failed. */
+  readonly error?: unknown;
+}
+
+/** A change that was allowed. */
+export interface Change {
+  readonly planned: PlannedWrite;
+  /** The step that makes it. */
+  readonly step: string;
+  /** How it ended, if it did before the run, such as a deployment that is then rolled back. */
+  ended?: {readonly error?: unknown} | undefined;
+}
+
+/**
+ * What is known of a run: the context of its tasks. All that tells of the run reads it: hooks, results, events, outputs,
+ * next steps, and what a failure says.
+ */
+export interface Ledger<Request = unknown> extends Facts {
+  /** What is to be done, verified. */
+  readonly request: Request;
+  /** The deployment that is to be made. Undefined if none is. */
+  readonly release: Release | undefined;
+  /** Each once. */
+  readonly warnings: string[];
+  /** In their order. */
+  readonly changes: Change[];
+  /** The step that runs, or was the last. */
+  step?: {readonly name: string; readonly title: string} | undefined;
+  /** The call of the backend that may have been carried out: it was sent, and no answer has settled it. */
+  sent?: {readonly call: MemberName; readonly at: Date} | undefined;
+  /** The failure that ends the run, and its step. */
+  failure?: {readonly step: string | undefined; readonly error: unknown} | undefined;
+}
+
+/** The URL of the target, or else of the bundle that was uploaded. */
+export function urlOf({url, uploaded}: Facts): string | undefined {
+  return url ?? uploaded?.url;
+}
+
+type Known<Name extends keyof Ledger> = {readonly [Each in Name]-?: NonNullable<Ledger[Each]>};
+
+/** The ledger, once these facts are known: a row that is due before them is in the wrong place. */
+export function known<Given extends Ledger, Name extends keyof Ledger>(
+  ledger: Given,
+  ...names: readonly Name[]
+): Given & Known<Name> {
+  const isKnown = (given: Given): given is Given & Known<Name> => names.every((name) => given[name] !== undefined);
+  if (isKnown(ledger)) return ledger;
+  throw new Error(`Not known yet: ${names.filter((name) => ledger[name] === undefined).join(', ')}.`);
+}

@@ -1,0 +1,286 @@
+import type {WriteOutcome} from '../backends/contract.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
+import {advises, checkBeforeRetrying, type Suggestion} from '../errors/suggestion.js';
+import {describeDeletion} from '../operations/delete-bundles.js';
+import {deploymentName} from '../operations/deploy/wait-for-deployment.js';
+import {asClause, asSentence} from '../text/sentence.js';
+import {urlOf, type Change, type Ledger, type Rollback} from './ledger.js';
+
+// What is told of a run that fails or is interrupted: what had happened by then, what may have happened, what to do.
+
+/** What a step adds to an error. */
+interface Telling {
+  /** What had happened, and what may have: before the words of a failure, after those of an interruption. */
+  readonly state?: string | undefined;
+  /** How to find out. Left out if the error says it already. */
+  readonly look?: readonly Suggestion[] | undefined;
+  readonly advice?: readonly Suggestion[] | undefined;
+}
+
+interface Tellings {
+  readonly interrupted?: (ledger: Ledger) => Telling;
+  readonly failed?: (ledger: Ledger, error: RuntimeCliError) => Telling;
+}
+
+/** By the names of steps. As long as something is `sent`, that may have been carried out. */
+const tellings: Readonly<Record<string, Tellings>> = {
+  upload: {
+    interrupted: (ledger) =>
+      ledger.sent === undefined
+        ? {state: 'No bundle was created.'}
+        : {
+            state: 'The bundle may have been uploaded.',
+            look: ['Check before you push again:', [{run: ['bundle:list', ...place(ledger)]}]],
+          },
+    failed: lostUpload,
+  },
+  deploy: {
+    interrupted(ledger) {
+      if (ledger.deployment !== undefined) return deploymentContinues(ledger);
+      if (ledger.sent === undefined)
+        return {state: sentences(bundleSent(ledger), 'Nothing was deployed.'), advice: deployLater(ledger)};
+      const started = `The deployment to ${targetOf(ledger)} may have started.`;
+      return {state: sentences(bundleSent(ledger), started), look: lookForDeployment(ledger)};
+    },
+    failed(ledger, {code}) {
+      if (ledger.deployment !== undefined) return deploymentAccepted(ledger);
+      const look = ledger.sent && lookForDeployment(ledger);
+      const bundle = bundleSent(ledger);
+      if (bundle === undefined) {
+        const isGone = ledger.rolledBackFrom !== undefined && code === 'ERR_BUNDLE_UNKNOWN';
+        const other = 'That bundle has been deleted. To go back to another bundle, pass --to ID.';
+        return {look, advice: isGone ? [other] : []};
+      }
+      const state = ledger.sent
+        ? `${bundle}, and its deployment to ${targetOf(ledger)} may have started:`
+        : `${bundle}, but deploying it to ${targetOf(ledger)} failed:`;
+      return {state, look, advice: deployLater(ledger)};
+    },
+  },
+  wait: {
+    interrupted: (ledger) =>
+      ledger.deployment === undefined
+        ? {state: `The service goes on with target ${targetOf(ledger)}.`, look: lookForTarget(ledger)}
+        : deploymentContinues(ledger),
+    failed: (ledger) => (ledger.deployment === undefined ? {} : deploymentAccepted(ledger)),
+  },
+  check: {
+    interrupted: (ledger) => ({state: `${bundleDeployed(ledger)}, but has not passed its check yet.`}),
+  },
+  invalidate: {
+    interrupted(ledger) {
+      const cache = `The cache of ${targetOf(ledger)} ${ledger.sent ? 'may have been' : 'was not'} cleared.`;
+      return {state: sentences(ledger.deployment && bundleDeployed(ledger), cache)};
+    },
+  },
+  create: {
+    interrupted: (ledger) =>
+      ledger.sent === undefined
+        ? {state: 'No target was created.'}
+        : {state: `Target ${targetOf(ledger)} may have been created.`, look: lookForTarget(ledger)},
+    failed: (ledger) =>
+      ledger.sent === undefined
+        ? {}
+        : {state: `Target ${targetOf(ledger)} may have been created, but is not listed:`, look: lookForTarget(ledger)},
+  },
+  set: {
+    interrupted: (ledger) =>
+      ledger.sent === undefined
+        ? {state: 'No variable was changed.'}
+        : {state: 'The variables may have been changed.', look: lookForVariables(ledger)},
+    failed: (ledger) => (ledger.sent === undefined ? {} : {look: lookForVariables(ledger)}),
+  },
+  delete: {
+    interrupted: (ledger) =>
+      ledger.sent === undefined
+        ? {state: 'Nothing was deleted.'}
+        : {state: `Target ${targetOf(ledger)} may have been deleted.`, look: lookForTarget(ledger)},
+  },
+};
+
+/** `Bundle 42 was uploaded`. Undefined for a bundle that the service had already. */
+function bundleSent({bundle, bundleId, uploaded}: Ledger): string | undefined {
+  return bundle && `Bundle ${String(bundleId)} ${uploaded === undefined ? 'is unchanged' : 'was uploaded'}`;
+}
+
+function bundleDeployed(ledger: Ledger): string {
+  return `Bundle ${String(ledger.bundleId)} is deployed to ${targetOf(ledger)}`;
+}
+
+function deploymentContinues(ledger: Ledger): Telling {
+  const {deployment = {}} = ledger;
+  const state = sentences(bundleSent(ledger), `${deploymentName(deployment)} continues.`);
+  return {state, look: ['To check on it, run:', [{run: ['bundle:history', ...place(ledger)]}]]};
+}
+
+function deploymentAccepted(ledger: Ledger): Telling {
+  return {state: sentences(bundleSent(ledger)), look: ledger.bundle && lookForDeployment(ledger)};
+}
+
+function lookForDeployment(ledger: Ledger): readonly Suggestion[] {
+  if (ledger.open?.backend.listDeployments === undefined) return [];
+  return ['Check before you deploy it again:', [{run: ['bundle:history', ...place(ledger)]}]];
+}
+
+function deployLater(ledger: Ledger): readonly Suggestion[] {
+  if (ledger.bundle === undefined) return [];
+  const run = ['bundle:deploy', String(ledger.bundleId), ...place(ledger)];
+  return ['To deploy it without another upload, run:', [{run}]];
+}
+
+function lookForTarget({open}: Ledger): readonly Suggestion[] {
+  return [['Look for it before you try again: ', {run: ['target:list', ...(open?.flags() ?? [])]}]];
+}
+
+function lookForVariables(ledger: Ledger): readonly Suggestion[] {
+  return [['They may be set all the same. Check before you try again: ', {run: ['env:list', ...place(ledger)]}]];
+}
+
+/** An upload whose answer was lost, if it was looked for afterwards. */
+function lostUpload({found, open, release}: Ledger): Telling {
+  if (found === undefined) return {};
+  const {bundleId} = found;
+  if (bundleId === undefined)
+    return {look: ['mycli looked for the bundle afterwards and did not find it yet.', checkBeforeRetrying]};
+  const run = ['bundle:deploy', bundleId, ...(open?.flags(release?.targetSlug ?? 'TARGET') ?? [])];
+  const is = `It is bundle ${String(bundleId)}: a new one with the same message is there.`;
+  return {look: [is, ['To deploy it: ', {run}]]};
+}
+
+/** The target that is deployed to or changed. */
+function targetOf({release, changes}: Ledger): string {
+  return String(release?.targetSlug ?? changes.at(-1)?.planned.targetSlug);
+}
+
+/** Flags with which a suggested command reaches the same target. */
+function place({open, release, changes}: Ledger): readonly string[] {
+  return open?.flags(release?.targetSlug ?? changes.at(-1)?.planned.targetSlug) ?? [];
+}
+
+function sentences(...facts: readonly (string | undefined)[]): string | undefined {
+  const told = facts.flatMap((fact) => (fact === undefined ? [] : asSentence(fact)));
+  return told.length === 0 ? undefined : told.join(' ');
+}
+
+/**
+ * The error that a run ends with: of what has failed, with all that is known by then. What is not ours, such as a
+ * caller's own reason for an abort, stays as it is.
+ */
+export function explain(error: unknown, ledger: Ledger): unknown {
+  const {rollback, failure, step} = ledger;
+  if (failure === undefined) return explainStep(error, ledger, step?.name);
+  const failed = explainStep(failure.error, ledger, failure.step);
+  if (rollback === undefined || !isRuntimeCliError(failed)) return failed;
+  return afterRollback(failed, rollback.error ?? (error === failure.error ? undefined : error), rollback, ledger);
+}
+
+function explainStep(error: unknown, ledger: Ledger, step = ''): unknown {
+  const {open, deletion, found} = ledger;
+  if (!isRuntimeCliError(error)) return error;
+  const isInterrupted = error.code === 'ERR_INTERRUPTED';
+  if (open?.signal.aborted === true && !isInterrupted) return error;
+  if (deletion !== undefined) return amendError(error, describeDeletion(deletion));
+  const {interrupted, failed} = tellings[step] ?? {};
+  const {state, look = [], advice = []} = (isInterrupted ? interrupted?.(ledger) : failed?.(ledger, error)) ?? {};
+  const told = isInterrupted ? [error.message, state] : [state, error.message];
+  const message = [...told, leftAlone(error, ledger, step)].filter((part) => part !== undefined).join(' ');
+  const facts = factsOf(ledger);
+  if (message === error.message && facts === undefined && look.length + advice.length === 0) return error;
+  // How to look for this one is more than how to look for any.
+  const own = error.advice.filter((each) => look.length === 0 || each !== checkBeforeRetrying);
+  const isKnown = lookingCommands.some((command) => advises(command, look) && advises(command, own));
+  return amendError(error, {
+    message,
+    advice: [...own, ...(isKnown ? [] : look), ...advice],
+    details: {...facts, ...(found?.bundleId !== undefined && {foundBundleId: found.bundleId}), ...error.details},
+  });
+}
+
+const lookingCommands = ['bundle:history', 'target:list'];
+
+/** That a deployment was not rolled back although a failure was to be: nobody tried. */
+function leftAlone({code}: RuntimeCliError, {release, before, deployment}: Ledger, step: string): string | undefined {
+  if (release?.rollsBack !== true || before === undefined || deployment === undefined) return undefined;
+  if (code === 'ERR_WAIT_TIMEOUT' || code === 'ERR_OUTCOME_UNKNOWN')
+    return 'It was not rolled back, because it may still finish.';
+  return step === 'check' && code !== 'ERR_UNHEALTHY' ? 'It was not rolled back.' : undefined;
+}
+
+/** What was done, or may have been, for programs. Undefined if that is nothing. */
+function factsOf(ledger: Ledger) {
+  const {open, release, changes, bundle, bundleId, deployment, status, check, sent} = ledger;
+  const isDone = bundle !== undefined || deployment !== undefined || sent !== undefined;
+  if (open === undefined || !isDone) return undefined;
+  const targetSlug = release?.targetSlug ?? changes.at(-1)?.planned.targetSlug;
+  const facts = {
+    ...open.project,
+    targetSlug,
+    bundleId,
+    deployment,
+    status,
+    url: urlOf(ledger),
+    check,
+  };
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * The error after a deployment that failed and was to be rolled back.
+ * @param cause why that failed. Undefined if there was nothing to try
+ */
+function afterRollback(failed: RuntimeCliError, cause: unknown, rollback: Rollback, ledger: Ledger): unknown {
+  if (cause !== undefined && !isRuntimeCliError(cause)) return cause;
+  const {rolledBack, bundleId, deployment, isDoubtful, reason = cause?.message ?? ''} = rollback;
+  const {code, message, advice} = failed;
+  const outcome = {rolledBack, bundleId, deployment, ...(!rolledBack && {reason})};
+  const details = {...failed.details, failure: {code, message}, rollback: outcome};
+  const target = targetOf(ledger);
+  const bundle = `bundle ${String(bundleId)}`;
+  if (rolledBack) {
+    const doubt = isDoubtful === true ? ', which also failed its check' : '';
+    const now = `The target ${target} was rolled back and runs ${bundle} again${doubt}.`;
+    const more = {suggestions: advice, details, cause: failed};
+    return createError('ERR_ROLLED_BACK', `${asSentence(message)} ${now}`, more);
+  }
+  const isOpen = deployment === undefined ? ledger.sent !== undefined : cause?.code !== 'ERR_DEPLOYMENT_FAILED';
+  const started = deployment === undefined ? 'may have started' : 'was accepted and may still finish';
+  const state = isOpen ? `Its rollback to ${bundle} ${started}` : 'It was not rolled back';
+  if (cause?.code === 'ERR_INTERRUPTED') {
+    const told = `${cause.message} ${asSentence(message)} ${state}.`;
+    return amendError(cause, {message: told, suggestions: advice, details});
+  }
+  const flags = place(ledger);
+  const look: Suggestion = [`Check what ${target} runs: `, {run: ['bundle:history', ...flags]}];
+  const again: Suggestion = ['To roll back, run: ', {run: ['bundle:deploy', String(bundleId), ...flags]}];
+  return createError('ERR_NOT_ROLLED_BACK', `${asSentence(message)} ${state}: ${asClause(reason)}.`, {
+    suggestions: [
+      ...advice,
+      ...(advises('bundle:history', advice) ? [] : [look]),
+      ...(bundleId !== undefined && cause !== undefined && !isOpen ? [again] : []),
+    ],
+    details,
+    cause: cause ?? failed,
+  });
+}
+
+/** What hooks of plugins get of a change that has ended. */
+export function factsOfChange(
+  {planned}: Change,
+  ledger: Ledger,
+): Partial<Pick<WriteOutcome, 'bundleIds' | 'deployment' | 'status' | 'url'>> {
+  const {operation} = planned;
+  const {release, bundleId, deployment, status, rollback, deletion} = ledger;
+  if (operation === 'delete') return deletion === undefined ? {} : {bundleIds: deletion.deleted};
+  if (operation === 'rollback' && release?.operation !== 'rollback')
+    return {deployment: rollback?.deployment, status: rollback?.status};
+  if (operation !== 'push' && operation !== release?.operation) return {};
+  return {deployment, status, url: urlOf(ledger), ...(bundleId !== undefined && {bundleIds: [bundleId]})};
+}
+
+/** How a change ended that was not the last, or that the run survived. Undefined if it ended as the run did. */
+export function endOfChange({planned, ended}: Change, {release, rollback, uncleared}: Ledger): Change['ended'] {
+  if (ended !== undefined) return ended;
+  if (planned.operation === 'invalidate' && uncleared !== undefined) return {error: uncleared};
+  if (planned.operation !== 'rollback' || release?.operation === 'rollback') return undefined;
+  return rollback?.rolledBack === true ? {} : rollback?.error !== undefined ? {error: rollback.error} : undefined;
+}
