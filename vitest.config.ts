@@ -42,7 +42,7 @@ export default defineConfig({
       },
       {extends: true, test: {name: 'slow', include: slow}},
     ],
-    // Every exchange with a server must be in docs/reference/openapi.json, and Node must warn of nothing.
+    // Every exchange with a server must be in the OpenAPI document, and Node must warn of nothing.
     setupFiles: ['test/wire/setup.ts', 'test/warnings.ts'],
     pool: 'forks',
     // The files of a worker share its process and its modules: loading those for each file takes much of the time.

@@ -1,5 +1,5 @@
-// `npm run build`: the types and the modules of dist, and the manifest of the commands. `npm run docs:generate` writes
-// docs from them.
+// `npm run build`: the types, the modules and the schemas of dist, and the manifest of the commands.
+// `npm run docs:generate` writes docs from them.
 import {execFileSync} from 'node:child_process';
 import {readdirSync, readFileSync, rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
@@ -13,6 +13,8 @@ removeUnreachableTypes();
 run('node', 'scripts/bundle.js');
 run('npx', 'oclif', 'manifest');
 run('node', 'scripts/sort-manifest.js');
+run('npx', 'jiti', 'scripts/openapi.ts');
+run('node', 'scripts/schemas.js');
 
 function run(command, ...args) {
   // npx is a script on Windows, which only a shell starts.
@@ -20,7 +22,7 @@ function run(command, ...args) {
 }
 
 /**
- * Keeps the declarations that an entry of the package leads to, and the types of `--json`, which `docs:generate` reads.
+ * Keeps the declarations that an entry of the package leads to, and the types of `--json`, of which schemas are made.
  */
 function removeUnreachableTypes() {
   const reached = new Set();

@@ -12,7 +12,6 @@ const generators = {
   errors: 'node scripts/errors-reference.js',
   frameworks: 'node scripts/frameworks-reference.js',
   json: 'node scripts/json-reference.js',
-  openapi: 'jiti scripts/openapi-reference.ts',
 };
 
 const named = process.argv.slice(2);

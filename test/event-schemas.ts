@@ -5,7 +5,7 @@ import type {RuntimeEvent} from '../src/operations/events.js';
 
 const ajv = new Ajv2020({allErrors: true, allowUnionTypes: true});
 const validatorOf = (name: string) => {
-  const schema = new URL(`../docs/reference/json/${name}.schema.json`, import.meta.url);
+  const schema = new URL(`../dist/schemas/${name}.schema.json`, import.meta.url);
   return ajv.compile<RuntimeEvent>(JSON.parse(readFileSync(schema, 'utf8')) as object);
 };
 const validateAny = validatorOf('event');

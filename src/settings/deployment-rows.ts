@@ -1,7 +1,13 @@
+import type {Redirect, TargetSettings} from '../config.js';
 import type {SettingRows} from './row.js';
 import * as schemas from './schemas.js';
 import {checkDefaults, checkFields, defaultWait} from './schemas.js';
 import {redirectList, settingsSchema} from './target-settings.js';
+
+// Types that declarations of the rows can name: generators of schemas read no `import('...')`.
+const settingsOfTarget: schemas.Schema<TargetSettings> = settingsSchema();
+const settingsOfPreview: schemas.Schema<TargetSettings> = settingsSchema(['name']);
+const redirects: schemas.Schema<string | readonly Redirect[]> = redirectList;
 
 /** Whether and how long to wait for a deployment. */
 export const wait = {
@@ -191,7 +197,7 @@ export const preview = {
   previewSettings: {
     config: 'preview.settings',
     type: "Omit<TargetSettings, 'name'>",
-    schema: settingsSchema(['name']),
+    schema: settingsOfPreview,
     summary: 'Settings that a new preview gets.',
   },
   previewAccess: {
@@ -206,13 +212,13 @@ export const target = {
   targetSettings: {
     config: 'settings',
     type: 'TargetSettings',
-    schema: settingsSchema(),
+    schema: settingsOfTarget,
     perTarget: 'only',
     summary: 'Settings that the target is to have.',
   },
   redirects: {
     type: 'string | readonly Redirect[]',
-    schema: redirectList,
+    schema: redirects,
     syntax: 'path',
     perTarget: 'only',
     summary: 'Redirects that the target is to have, or a file with them: JSON, CSV or _redirects.',

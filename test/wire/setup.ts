@@ -3,12 +3,11 @@ import {recording} from './recorder.js';
 
 const made = recording();
 
-/** Fails the test that caused an exchange which departs from docs/reference/openapi.json. */
+/** Fails the test that caused an exchange which departs from the OpenAPI document. */
 async function fail(): Promise<void> {
   await Promise.all(made.pending);
   const problems = made.problems.splice(0);
-  if (problems.length > 0)
-    throw new Error(`The wire departs from docs/reference/openapi.json:\n${problems.join('\n')}`);
+  if (problems.length > 0) throw new Error(`The wire departs from the OpenAPI document:\n${problems.join('\n')}`);
 }
 
 afterEach(fail);

@@ -28,7 +28,7 @@ import type {BackendEntry, CredentialEntry, CredentialKind} from '../settings/cr
 import type {EventError} from '../../operations/events.js';
 import type {ExplainedSetting} from '../settings/settings.js';
 
-// The output of `--json`, one type per command: docs/reference/json is generated from these types and their docstrings.
+// The output of `--json`, one type per command: dist/schemas is generated from these types and their docstrings.
 // `bundle:push` is `BundlePushDocument`, and so on. The output adds `schemaVersion`, and the warnings so far.
 
 /** The error, printed instead of the command's own document. Also printed for an invalid command line. */

@@ -20,7 +20,7 @@ const openApiProtocol: Protocol = {
     async getOpenApi({origin}) {
       // scripts/openapi-document.ts makes it, from the operations of src/wire.
       const root = dirname(createRequire(import.meta.url).resolve('mycli/package.json'));
-      const text = await readFile(join(root, 'docs', 'reference', 'openapi.json'), 'utf8');
+      const text = await readFile(join(root, 'dist', 'openapi.json'), 'utf8');
       const document = v.parse(OpenApiDocument, JSON.parse(text));
       return {...document, servers: [{url: origin, description: 'This local runtime.'}]};
     },

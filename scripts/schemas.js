@@ -1,0 +1,62 @@
+// Writes a JSON Schema for the document of every command and for every type of event into dist/schemas, from the types in
+// src/cli/output/documents.ts and src/operations/events.ts and their docstrings. `npm run build` runs it.
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {createGenerator} from 'ts-json-schema-generator';
+import {isOclifCommand} from '../dist/cli/command/command-line.js';
+
+const manifest = JSON.parse(await readFile('oclif.manifest.json', 'utf8'));
+
+const generator = createGenerator({
+  path: 'dist/{cli/output/documents,bundle/archive/manifest,operations/events}.d.ts',
+  tsconfig: 'tsconfig.json',
+  // Each schema is complete in itself, and reads from top to bottom.
+  expose: 'none',
+  topRef: false,
+  jsDoc: 'extended',
+  additionalProperties: false,
+  // The build has done it.
+  skipTypeCheck: true,
+});
+
+/** Throws when there is no such type: every command has a document. */
+function schemaOf(title, typeName) {
+  const {$schema, definitions, ...schema} = generator.createSchema(typeName);
+  if ($schema !== 'http://json-schema.org/draft-07/schema#' || Object.keys(definitions).length > 0) {
+    throw new Error(`${typeName} does not become a schema that draft 2020-12 reads in the same way`);
+  }
+  return {$schema: 'https://json-schema.org/draft/2020-12/schema', title, ...schema};
+}
+
+/** What the output adds to every document. */
+const added = {
+  schemaVersion: {
+    type: 'number',
+    const: 1,
+    description: 'Increased when a key is removed or changes meaning. New keys do not increase it.',
+  },
+  warnings: {type: 'array', items: {type: 'string'}, description: 'The warnings printed to stderr.'},
+};
+
+/** The schema of a document, or of each of its alternatives, as it is printed. */
+function printed(schema) {
+  const {anyOf, properties, required = []} = schema;
+  if (anyOf !== undefined) return {...schema, anyOf: anyOf.map(printed)};
+  return {...schema, properties: {...properties, ...added}, required: [...required, 'schemaVersion']};
+}
+
+const pascal = (id) => id.replace(/(^|[:-])(\w)/g, (_, __, letter) => letter.toUpperCase());
+const eventTypes = ['step', 'progress', 'wait', 'warning', 'outcome'];
+const schemas = {
+  manifest: schemaOf('The manifest of an archive', 'BundleManifest'),
+  error: printed(schemaOf('A failure', 'ErrorDocument')),
+  event: schemaOf('An event', 'RuntimeEvent'),
+};
+for (const id of Object.keys(manifest.commands).filter((id) => !isOclifCommand(id))) {
+  schemas[id.replace(':', '-')] = printed(schemaOf(`mycli ${id} --json`, `${pascal(id)}Document`));
+}
+for (const type of eventTypes) schemas[`event-${type}`] = schemaOf(`An event: ${type}`, `${pascal(type)}Event`);
+
+await mkdir('dist/schemas');
+for (const [name, schema] of Object.entries(schemas)) {
+  await writeFile(`dist/schemas/${name}.schema.json`, `${JSON.stringify(schema, undefined, 2)}\n`);
+}
