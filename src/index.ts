@@ -103,7 +103,7 @@ export {
 } from './config.js';
 export type {SettingSource} from './bundle/config/resolve-config.js';
 export type {BackendLocation} from './backends/built-in-backends.js';
-export type {ApiRuntimeConnection} from './backends/api/connection.js';
+export type {ApiRuntimeConnection} from './backends/host-backend.js';
 export {
   createBackendRegistry,
   type BackendFailure,

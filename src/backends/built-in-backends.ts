@@ -4,9 +4,8 @@ import type {Suggestion} from '../errors/suggestion.js';
 import {normalizeOrigin, shownAddress} from '../http/origin.js';
 import type {AuthStrategy} from '../http/types.js';
 import type {Environment} from '../text/platform.js';
-import {apiBackend, identifyClient, unfitSlugs} from './api/backend.js';
-import type {ApiRuntimeConnection} from './api/connection.js';
-import type {BuiltInContext, HostBackend} from './host-backend.js';
+import {apiBackend, identifyClient, unfitApiSlugs} from './api/backend.js';
+import type {ApiRuntimeConnection, BuiltInContext, HostBackend} from './host-backend.js';
 import {identifyKey, legacyBackend} from './legacy/backend.js';
 import {legacyOrigin} from './legacy/connection.js';
 import type {BackendCheckContext} from './contract.js';
@@ -93,7 +92,7 @@ const api: BuiltIn = {
     code: 'ERR_CREDENTIALS_MISSING',
     suggestions: legacyAuth === undefined ? [apiSuggestion] : [ownKeySuggestion, apiSuggestion],
   }),
-  unfitSlugs,
+  unfitSlugs: unfitApiSlugs,
 };
 
 const legacy: BuiltIn = {

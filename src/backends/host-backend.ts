@@ -1,5 +1,5 @@
 import type {Bundle, BundleFormat, StreamedBundle} from '../bundle/types.js';
-import type {BuiltInBodies, StreamingClient} from '../http/types.js';
+import type {AuthStrategy, BuiltInBodies, StreamingClient} from '../http/types.js';
 import type {
   AnyBackend,
   Backend,
@@ -10,6 +10,16 @@ import type {
   DeploymentRef,
   UploadResult,
 } from './contract.js';
+
+/** Connection to Runtime (OAuth). */
+export interface ApiRuntimeConnection {
+  /** Base URL of the commerce platform's API; `https://` when it has no scheme. */
+  readonly origin: string;
+  /** 1 to 32 characters. */
+  readonly organizationId: string;
+  /** How requests are authorized: an OAuth strategy or a ready-made token. */
+  readonly auth: AuthStrategy;
+}
 
 /** The version of the contract that this host requires. */
 export const backendApiVersion = 1;

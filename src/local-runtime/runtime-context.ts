@@ -101,7 +101,7 @@ export function siteOf(call: Pick<Call, 'params'>): SiteName {
 }
 
 /** A bundle of the project that the path names. @throws HttpFailure 404 when there is none with this ID. */
-export function bundleOf(call: Call, id = Number(param(call, 'bundleId'))): BundleRecord {
+export function requestedBundle(call: Call, id = Number(param(call, 'bundleId'))): BundleRecord {
   const projectSlug = projectOf(call);
   const bundle = call.context.store.bundle(projectSlug, id);
   if (!bundle) throw new HttpFailure(404, `The project "${projectSlug}" has no bundle ${id}.`);

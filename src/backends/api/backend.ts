@@ -44,7 +44,7 @@ export const apiBackend = {
         : isOrganization
           ? []
           : ['an organization ID of 1 to 32 characters']),
-      ...unfitSlugs(slugs),
+      ...unfitApiSlugs(slugs),
     ]);
   },
 
@@ -146,7 +146,7 @@ function timeOf(seconds: unknown): string | undefined {
 }
 
 /** What the IDs of storefronts and environments must be, which these slugs are not. */
-export function unfitSlugs({projectSlug, targetSlug}: Pick<BackendCheckContext, 'projectSlug' | 'targetSlug'>) {
+export function unfitApiSlugs({projectSlug, targetSlug}: Pick<BackendCheckContext, 'projectSlug' | 'targetSlug'>) {
   return [
     ...missingIdentifier('project slug', projectSlug, maxProject),
     ...missingIdentifier('target slug', targetSlug, maxTarget),

@@ -1,22 +1,11 @@
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {authorize, normalizeOrigin} from '../../http/index.js';
-import type {AuthStrategy} from '../../http/types.js';
 import {environments} from '../../wire/api.js';
 import {sender, type Send} from '../answers.js';
-import type {BuiltInContext} from '../host-backend.js';
+import type {ApiRuntimeConnection, BuiltInContext} from '../host-backend.js';
 
 export interface ApiBackendOptions {
   readonly connection?: ApiRuntimeConnection | undefined;
-}
-
-/** Connection to Runtime (OAuth). */
-export interface ApiRuntimeConnection {
-  /** Base URL of the commerce platform's API; `https://` when it has no scheme. */
-  readonly origin: string;
-  /** 1 to 32 characters. */
-  readonly organizationId: string;
-  /** How requests are authorized: an OAuth strategy or a ready-made token. */
-  readonly auth: AuthStrategy;
 }
 
 export type ApiContext = BuiltInContext<ApiBackendOptions>;

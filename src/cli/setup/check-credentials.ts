@@ -44,13 +44,13 @@ export function describeCheck({status, user, clientId, expiresAt}: CredentialChe
 }
 
 /** A plugin's backend with its options, or the name of a built-in one, which takes them from the settings. */
-export type Service = BuiltInName | (Pick<PluginSettings, 'options'> & {readonly backend: HostBackend});
+export type CheckedService = BuiltInName | (Pick<PluginSettings, 'options'> & {readonly backend: HostBackend});
 
 /** Asks a service whether it accepts the credentials, with a request that changes nothing. */
 export async function askService(
   context: CommandContext,
   settings: Settings,
-  service: Service,
+  service: CheckedService,
 ): Promise<CredentialCheck> {
   const {identify, verifyBackend} = await import('../../operations/identify.js');
   const {signal} = context;
@@ -86,7 +86,7 @@ export function isRefusal({status, code}: RuntimeCliError): boolean {
 }
 
 /** As `askService`, but a refusal or a failure is an outcome. Shows first which addresses get the credentials. */
-async function checkService(context: CommandContext, settings: Settings, service: Service) {
+async function checkService(context: CommandContext, settings: Settings, service: CheckedService) {
   const {apiUser, clientId} = settings;
   if (typeof service === 'string') {
     const {addresses} = credentialRows[credentialKind(service, settings)];

@@ -29,7 +29,7 @@ import {optionsFor, readPluginSettings, readSecretFlags, useSecrets} from '../se
 import {originsIn, urlsIn} from '../settings/option-addresses.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
 import {unknownAddresses} from './confirm-addresses.js';
-import {askService, isRefusal, type Service} from './check-credentials.js';
+import {askService, isRefusal, type CheckedService} from './check-credentials.js';
 import {takeOver, type ImportMode} from './take-over.js';
 import {askText, askYesNo, canAsk, confirm, enterSecret, openBrowser, pipeSecret, readSecretInput} from './prompts.js';
 
@@ -57,7 +57,7 @@ interface Entered {
   /** Completes "Stored ... in FILE". */
   readonly label: string;
   /** What the service is asked with. Undefined if it cannot be asked. */
-  readonly service: Service | undefined;
+  readonly service: CheckedService | undefined;
   readonly settings: Settings;
   readonly accepted: string;
   readonly store: (stored: StoredCredentials) => StoredCredentials;

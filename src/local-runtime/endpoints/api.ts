@@ -5,7 +5,7 @@ import {toWire} from '../../wire/service-fields.js';
 import type {Range} from '../../wire/parameters.js';
 import {HttpFailure, json} from '../answer.js';
 import {admitApi} from '../access.js';
-import {bundleOf, param, projectOf, siteOf, type Call, type Protocol} from '../runtime-context.js';
+import {requestedBundle, param, projectOf, siteOf, type Call, type Protocol} from '../runtime-context.js';
 import {siteUrl} from '../sites/site-address.js';
 import {deploymentState, type DeploymentProgress} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
@@ -31,7 +31,7 @@ const handlers: Handlers<typeof api.operations> = {
     page(range, call.context.store.bundles(projectOf(call)), (bundle) => bundleRow(bundle, call)),
   async deploy(call, {bundleId}) {
     const site = siteOf(call);
-    const bundle = bundleOf(call, bundleId);
+    const bundle = requestedBundle(call, bundleId);
     call.context.targets.verifyReady(site);
     return deploymentRow(await call.context.deployments.deploy(site, {bundle, createdBy: call.user}), call);
   },

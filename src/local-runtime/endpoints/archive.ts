@@ -3,7 +3,7 @@ import {archives} from '../../wire/local.js';
 import {pathOf} from '../../wire/operation.js';
 import {secretsEqual} from '../access.js';
 import {failureAnswer, HttpFailure} from '../answer.js';
-import {bundleOf, type Call, type Protocol, type RuntimeContext} from '../runtime-context.js';
+import {requestedBundle, type Call, type Protocol, type RuntimeContext} from '../runtime-context.js';
 import {sendFile} from '../send-file.js';
 import type {BundleRecord} from '../store/store.js';
 import {routesOf} from './serve.js';
@@ -19,7 +19,7 @@ export const archiveProtocol: Protocol = {
   routes: routesOf(archives.operations, {
     async downloadArchive(call) {
       const {store} = call.context;
-      const bundle = bundleOf(call);
+      const bundle = requestedBundle(call);
       return sendFile(store.archivePath(bundle.id), call, {
         etag: bundle.sha256,
         modified: new Date(bundle.createdAt),

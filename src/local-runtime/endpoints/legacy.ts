@@ -4,7 +4,7 @@ import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import type {Range} from '../../wire/parameters.js';
 import {failureAnswer, HttpFailure} from '../answer.js';
 import {admitLegacy, issueLogToken} from '../access.js';
-import {bundleOf, projectOf, siteOf, type Call, type Protocol} from '../runtime-context.js';
+import {requestedBundle, projectOf, siteOf, type Call, type Protocol} from '../runtime-context.js';
 import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
@@ -34,8 +34,8 @@ const handlers: Handlers<typeof legacy.operations> = {
   listBundles: (call, range) =>
     page(call, range, call.context.store.bundles(projectOf(call)), (bundle) => bundleRow(bundle, call)),
   deleteBundles: (call, {bundle_ids: ids}) => removeSeveral(call, ids),
-  deleteBundle: (call) => deleteBundle(call, bundleOf(call)),
-  downloadBundle: (call) => ({download_url: presignedUrl(bundleOf(call), call)}),
+  deleteBundle: (call) => deleteBundle(call, requestedBundle(call)),
+  downloadBundle: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
   listTargets(call, range) {
     return page(call, range, call.context.targets.list(projectOf(call)), (target) => targetRow(target, call));
   },
@@ -46,7 +46,7 @@ const handlers: Handlers<typeof legacy.operations> = {
     const id = requested === 'current' ? deployments.current(site)?.bundleId : requested;
     if (id === undefined) throw new HttpFailure(400, `Nothing is deployed to "${site.targetSlug}".`);
     targets.verifyReady(site);
-    await deployments.deploy(site, {bundle: bundleOf(call, id), createdBy: call.user});
+    await deployments.deploy(site, {bundle: requestedBundle(call, id), createdBy: call.user});
     return {warnings: []};
   },
   listDeployments: (call, range) =>
@@ -106,7 +106,7 @@ async function removeSeveral(
   const rejected: {bundle_id: number; errors: string}[] = [];
   for (const id of new Set(ids)) {
     try {
-      await deleteBundle(call, bundleOf(call, id));
+      await deleteBundle(call, requestedBundle(call, id));
       queued.push(id);
     } catch (error) {
       if (!(error instanceof HttpFailure)) throw error;

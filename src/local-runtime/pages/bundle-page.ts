@@ -2,7 +2,7 @@ import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
 import type {ContentFile} from '../../bundle/contents/bundle-contents.js';
 import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
-import {bundleOf, param, type Call, type RuntimeContext} from '../runtime-context.js';
+import {requestedBundle, param, type Call, type RuntimeContext} from '../runtime-context.js';
 import type {BundleRecord} from '../store/store.js';
 import {facts, foreign, pageAnswer, table, textBlock, timeText, type Html} from './page.js';
 import {deployForm, projectPath} from './project-pages.js';
@@ -17,7 +17,7 @@ const [listed, maxConfig] = [100, 50_000];
 export async function showBundle(call: Call): Promise<Response> {
   const {context} = call;
   const projectSlug = param(call, 'projectSlug');
-  const bundle = bundleOf(call);
+  const bundle = requestedBundle(call);
   const {files, problems, config} = await inspect(context, bundle);
   const summary = facts([
     ['Project', html`<a href="${projectPath(projectSlug)}">${foreign(projectSlug)}</a>`],

@@ -3,7 +3,7 @@ import prettyBytes from 'pretty-bytes';
 import {variableCommands} from '../../text/suggest.js';
 import {slugProblems} from '../../settings/definitions.js';
 import {HttpFailure} from '../answer.js';
-import {bundleOf, param, type Call, type RuntimeContext} from '../runtime-context.js';
+import {requestedBundle, param, type Call, type RuntimeContext} from '../runtime-context.js';
 import {siteUrl} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
@@ -194,7 +194,7 @@ export async function deployFromPage(call: Call): Promise<Response> {
   const targetSlug = form.get('target')?.trim() ?? '';
   const [problem] = slugProblems('target', targetSlug);
   if (problem) throw new HttpFailure(400, `The slug of the target ${problem.message}.`);
-  const bundle = bundleOf(call, Number(form.get('bundle')));
+  const bundle = requestedBundle(call, Number(form.get('bundle')));
   const site = {projectSlug, targetSlug};
   call.context.targets.verifyReady(site);
   await call.context.deployments.deploy(site, {bundle, createdBy: call.user});

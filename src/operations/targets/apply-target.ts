@@ -18,7 +18,7 @@ import {
   type TargetConfiguration,
   type TargetDiff,
   type TargetDifference,
-  type TargetState,
+  type StateOfTarget,
 } from './compare-target.js';
 
 /** Options of `applyTarget`. */
@@ -67,7 +67,7 @@ interface Change {
   readonly what: string;
   readonly send: () => Promise<void>;
   /** Whether a target has it. `left`: the differences that there are. */
-  readonly isDone: (state: TargetState, left: ReadonlySet<string>) => boolean;
+  readonly isDone: (state: StateOfTarget, left: ReadonlySet<string>) => boolean;
 }
 
 const keyOf = ({kind, name}: Pick<TargetDifference, 'kind' | 'name'>) => `${kind} ${name}`;
@@ -77,12 +77,12 @@ const keyOf = ({kind, name}: Pick<TargetDifference, 'kind' | 'name'>) => `${kind
  * publishes the target again comes last, in one request. Nothing is sent twice: if an answer is lost, it looks whether
  * the change is there.
  */
-export async function applyConfiguration(applying: Applying, state: TargetState): Promise<void> {
+export async function applyConfiguration(applying: Applying, state: StateOfTarget): Promise<void> {
   for (const changes of stagesOf(applying, state)) await carryOut(changes, applying);
 }
 
 /** The requests that end the differences, in their order. Those of a stage may be sent side by side. */
-function stagesOf({open, targetSlug, wanted, value}: Applying, state: TargetState): readonly (readonly Change[])[] {
+function stagesOf({open, targetSlug, wanted, value}: Applying, state: StateOfTarget): readonly (readonly Change[])[] {
   const differences = compareTarget(state, wanted);
   const ofKind = (kind: TargetDifference['kind']) => differences.filter((one) => one.kind === kind);
   const [redirects, settings] = [ofKind('redirect'), ofKind('setting')];
@@ -107,7 +107,7 @@ function stagesOf({open, targetSlug, wanted, value}: Applying, state: TargetStat
     ofKind('primary').map((difference) => ({
       what: 'the primary target',
       send: () => invoke(open, 'updateTarget', {targetSlug, settings: {}, primary: true}),
-      isDone: (_: TargetState, left: ReadonlySet<string>) => !left.has(keyOf(difference)),
+      isDone: (_: StateOfTarget, left: ReadonlySet<string>) => !left.has(keyOf(difference)),
     })),
     settings.length === 0
       ? []
@@ -115,7 +115,7 @@ function stagesOf({open, targetSlug, wanted, value}: Applying, state: TargetStat
           {
             what: `the settings ${settings.map(({name}) => name).join(', ')}`,
             send: () => invoke(open, 'updateTarget', {targetSlug, settings: values}),
-            isDone: (_: TargetState, left: ReadonlySet<string>) => settings.every((one) => !left.has(keyOf(one))),
+            isDone: (_: StateOfTarget, left: ReadonlySet<string>) => settings.every((one) => !left.has(keyOf(one))),
           },
         ],
   ];
@@ -123,7 +123,7 @@ function stagesOf({open, targetSlug, wanted, value}: Applying, state: TargetStat
 
 function accessAddition(
   {open, targetSlug, value}: Pick<Applying, 'open' | 'targetSlug' | 'value'>,
-  {access}: Pick<TargetState, 'access'>,
+  {access}: Pick<StateOfTarget, 'access'>,
 ): Change {
   return {
     what: 'the access header',

@@ -48,7 +48,7 @@ export interface TargetDiff extends TargetResult {
 }
 
 /** What a target is like, as far as it was asked for. */
-export interface TargetState {
+export interface StateOfTarget {
   readonly settings: TargetSettings;
   readonly unsupported: readonly string[];
   readonly primary: boolean | undefined;
@@ -72,7 +72,7 @@ export async function readState(
   open: OpenBackend,
   targetSlug: string,
   wanted: TargetConfiguration,
-): Promise<TargetState> {
+): Promise<StateOfTarget> {
   const needed = readingCapabilities(wanted);
   const read = async <Result>(capability: BackendCapability, work: () => Promise<Result>, otherwise: Result) => {
     if (!needed.includes(capability)) return otherwise;
@@ -116,7 +116,7 @@ export function completeRedirect({redirectId: _, ...redirect}: RedirectItem): Re
 }
 
 /** In what a target differs from a configuration. */
-export function compareTarget(state: TargetState, wanted: TargetConfiguration): readonly TargetDifference[] {
+export function compareTarget(state: StateOfTarget, wanted: TargetConfiguration): readonly TargetDifference[] {
   const differs = (before: unknown, after: unknown) => canonical(before) !== canonical(after);
   const settings = Object.entries(wanted.settings ?? {}).flatMap(([name, after]): TargetDifference[] => {
     const before: unknown = Reflect.get(state.settings, name) ?? targetSettings[name]?.default;
@@ -155,7 +155,7 @@ function compareRedirects(
 /** What a service does not have of a configuration. */
 export function unsupportedWarnings(
   {project}: Pick<OpenBackend, 'project'>,
-  {unsupported}: Pick<TargetState, 'unsupported'>,
+  {unsupported}: Pick<StateOfTarget, 'unsupported'>,
   {settings = {}, primary}: TargetConfiguration,
 ): readonly string[] {
   const named = [...Object.keys(settings), ...(primary === true ? ['primary'] : [])];
