@@ -17,7 +17,7 @@ import type {DeletionOutcome} from '../operations/delete-bundles.js';
 import type {Release} from '../operations/deploy/release.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {CheckOutcome} from '../operations/options.js';
-import type {TargetDiff, TargetState} from '../operations/targets/compare-target.js';
+import type {TargetDiff, StateOfTarget} from '../operations/targets/compare-target.js';
 import type {CreatedTarget} from '../operations/targets/create-target.js';
 import type {DoomedTarget} from '../operations/targets/delete-target.js';
 import type {DoomedPreview, PreviewItem} from '../operations/targets/previews.js';
@@ -70,7 +70,7 @@ export interface Facts {
   /** The target that is made, changed or deleted, and whether this run has made it. */
   target?: (DoomedTarget & Partial<Pick<CreatedTarget, 'created' | 'access' | 'raw'>>) | undefined;
   /** What a target is like, and how that differs from its configuration. */
-  differing?: {readonly state: TargetState; readonly diff: TargetDiff} | undefined;
+  differing?: {readonly state: StateOfTarget; readonly diff: TargetDiff} | undefined;
   /** The bundles that are to be deleted. */
   doomed?: readonly BundleId[] | undefined;
   /** The bundles that are not needed any more, and how many others there are. */
