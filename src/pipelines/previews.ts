@@ -2,7 +2,7 @@ import type {Outlet} from '../operations/host.js';
 import type {BackendCapability, BundleId, TargetItem} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
 import {deleteBundlesFrom, describeDeletion} from '../operations/delete-bundles.js';
-import {startPoll} from '../operations/deploy/poll.js';
+import {pollUntil} from '../operations/deploy/poll.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import type {OpenBackend} from '../operations/open-backend.js';
@@ -219,11 +219,12 @@ const goneDefaults = {pollInterval: 2, timeout: 60};
 
 /** While a target is being deleted, the service may refuse to delete its bundles. */
 async function waitUntilGone(open: OpenBackend, targetSlug: string): Promise<void> {
-  const poll = startPoll(open, goneDefaults);
-  while (!poll.isLate()) {
-    if (!(await readTargets(open)).some((item) => item.targetSlug === targetSlug)) return;
-    await poll.pause();
-  }
+  await pollUntil(open, {
+    defaults: goneDefaults,
+    look: readTargets,
+    judge: (targets) => (targets.some((item) => item.targetSlug === targetSlug) ? undefined : true),
+    late: () => true,
+  });
 }
 
 /** The preview is gone, so a bundle that is left is only a warning. */

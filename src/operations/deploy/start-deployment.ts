@@ -12,7 +12,7 @@ import {explainMissingBundle, isUnclear, liveDeployment, readHistory} from '../l
 import type {OpenBackend} from '../open-backend.js';
 import {findAwaited} from '../targets/find-targets.js';
 import {requireTargetUrl} from './check-deployment.js';
-import {startPoll, type Poll} from './poll.js';
+import {pollUntil} from './poll.js';
 import type {Release} from './release.js';
 
 /** The bundle of a deployment. */
@@ -90,21 +90,39 @@ export async function inTargetSlot<Result>(
   send: () => Promise<Result>,
 ): Promise<InSlot<Result>> {
   const {targetSlug, waitForSlot, rollsBack} = release;
-  const poll = startPoll(open);
-  for (let unexplained = 0; ;) {
-    try {
-      // Others may have deployed during the build, the upload or the wait for the target.
-      await checkNotOlder(release, open, bundleId);
-      const before = rollsBack ? await readBefore(open, targetSlug) : undefined;
-      return {answer: await send(), before};
-    } catch (error) {
-      if (!isRuntimeCliError(error) || error.code !== 'ERR_TARGET_BUSY') throw error;
-      const occupant = await findOccupant(open, targetSlug);
-      unexplained = occupant === 'none' ? unexplained + 1 : 0;
-      if (!waitForSlot || unexplained === maxUnexplained) throw targetBusy(targetSlug, occupant, error);
-      await waitUntilFree(open, targetSlug, {poll, occupant, error});
-    }
-  }
+  let occupant: Occupant = 'none';
+  let refusal: RuntimeCliError | undefined;
+  let unexplained = 0;
+  return pollUntil(open, {
+    async look() {
+      if (refusal !== undefined) {
+        occupant = await findOccupant(open, targetSlug);
+        if (typeof occupant === 'object') return undefined;
+        await findAwaited(open, {targetSlug, wasThere: true, before: 'it was free', code: 'ERR_REJECTED'});
+      }
+      try {
+        // Others may have deployed during the build, the upload or the wait for the target.
+        await checkNotOlder(release, open, bundleId);
+        const before = rollsBack ? await readBefore(open, targetSlug) : undefined;
+        return {answer: await send(), before};
+      } catch (error) {
+        if (!isRuntimeCliError(error) || error.code !== 'ERR_TARGET_BUSY') throw error;
+        occupant = await findOccupant(open, targetSlug);
+        unexplained = occupant === 'none' ? unexplained + 1 : 0;
+        if (!waitForSlot || unexplained === maxUnexplained) throw targetBusy(targetSlug, occupant, error);
+        refusal = error;
+        return undefined;
+      }
+    },
+    judge(sent, leftMs) {
+      const description = describeOccupant(occupant, targetSlug);
+      if (sent === undefined) open.host.outlet.progress({phase: 'slot', transferred: 0, description, leftMs});
+      return sent;
+    },
+    late(timeout) {
+      throw slotTimedOut(refusal, open, targetSlug, timeout, occupant);
+    },
+  });
 }
 
 /** The deployments of a target to which a failed one could be rolled back. */
@@ -123,24 +141,6 @@ async function readBefore(open: OpenBackend, targetSlug: string): Promise<readon
       suggestions: ['Nothing was deployed. To deploy anyway, remove --rollback-on-failure.'],
     });
   }
-}
-
-/** Waits until a deployment to a target has ended, or for one pause if the server lists none. */
-async function waitUntilFree(
-  open: OpenBackend,
-  targetSlug: string,
-  {poll, error, ...seen}: {readonly poll: Poll; readonly error: RuntimeCliError; readonly occupant: Occupant},
-): Promise<void> {
-  let {occupant} = seen;
-  do {
-    const description = describeOccupant(occupant, targetSlug);
-    open.host.outlet.progress({phase: 'slot', transferred: 0, description, leftMs: poll.leftMs()});
-    if (poll.isLate()) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
-    await poll.pause();
-    occupant = await findOccupant(open, targetSlug);
-    if (typeof occupant !== 'object')
-      await findAwaited(open, {targetSlug, wasThere: true, before: 'it was free', code: 'ERR_REJECTED'});
-  } while (typeof occupant === 'object');
 }
 
 /** The newest deployment to the target, if it has not ended. */
@@ -183,19 +183,19 @@ export function targetBusy(
 }
 
 function slotTimedOut(
-  error: RuntimeCliError,
+  error: RuntimeCliError | undefined,
   {flags}: OpenBackend,
   targetSlug: string,
   timeout: number,
   occupant: Occupant,
 ): Error {
-  const why = typeof occupant === 'string' ? error.message : describeOccupant(occupant, targetSlug);
+  const why = (typeof occupant === 'string' && error?.message) || describeOccupant(occupant, targetSlug);
   return createError('ERR_WAIT_TIMEOUT', asSentence(`The target was still busy after ${String(timeout)} s: ${why}`), {
     suggestions: [
       'Nothing was deployed. Pass a longer --timeout, or check what is running:',
       [{run: ['bundle:history', ...flags(targetSlug)]}],
     ],
-    status: error.status,
+    status: error?.status,
     details: typeof occupant === 'string' ? undefined : {running: occupant},
     cause: error,
   });

@@ -1,91 +1,60 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
-import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, type RuntimeCliError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
 import {findAwaited} from '../targets/find-targets.js';
-import {startPoll} from './poll.js';
+import {isLost, maxLostPolls, pollUntil} from './poll.js';
 import {asSentence} from '../../text/sentence.js';
 import type {CommandToRun} from '../../errors/suggestion.js';
 
-/** Consecutive failed polls before the state counts as unknown. */
-export const maxLostPolls = 5;
-
 /** Waits for a deployment to end. @throws RuntimeCliError with the way to check on it, unless the caller aborts */
 export async function pollDeployment(open: OpenBackend, deployment: DeploymentRef): Promise<DeploymentState> {
-  const {signal, host} = open;
-  const poll = startPoll(open);
-  const polled = open.with({signal: poll.signal});
-  let state: DeploymentState | undefined;
+  let last: DeploymentState | undefined;
   let isThere = false;
   /** A deployment that is not seen to be under way may have gone with its target. */
   const checkTarget = async () => {
     const {targetSlug} = deployment;
     if (typeof targetSlug !== 'string') return;
-    isThere = await findAwaited(polled, {targetSlug, wasThere: isThere, before: 'the deployment finished'});
+    isThere = await findAwaited(open, {targetSlug, wasThere: isThere, before: 'the deployment finished'});
   };
-  const orLate = (error: unknown): never => {
-    signal.throwIfAborted();
-    throw poll.isLate() ? waitTimedOut(open, deployment, poll.timeout, state) : error;
-  };
-  for (let lost = 0; ;) {
-    const seen = await look(polled, deployment, {lost, checkTarget}).catch(orLate);
-    lost = seen ? 0 : lost + 1;
-    if (seen) {
-      state = seen;
-      host.outlet.progress({...progressOf(seen), leftMs: poll.leftMs()});
+  return pollUntil<DeploymentState, DeploymentState>(open, {
+    look: (polled) => invoke(polled, 'getDeployment', deployment),
+    async judge(seen, leftMs) {
+      last = seen;
+      open.host.outlet.progress({...progressOf(seen), leftMs});
       if (seen.status === 'finished') return {...seen, url: shownUrl(seen.url)};
       if (seen.status === 'failed') throw deploymentFailed(deployment, seen);
-      if (seen.status === 'queued') await checkTarget().catch(orLate);
+      if (seen.status === 'queued') await checkTarget();
       else isThere = true;
-    }
-    // Give the service time to recover.
-    await poll.pause({longest: !seen}).catch(orLate);
-    if (poll.isLate()) throw waitTimedOut(open, deployment, poll.timeout, state);
+      return undefined;
+    },
+    async onLost({status}) {
+      if (status === 404) await checkTarget();
+    },
+    unreadable: (failure) => stateUnreadable(open, deployment, failure),
+    late(timeout) {
+      throw waitTimedOut(open, deployment, timeout, last);
+    },
+  });
+}
+
+/** @param failure one that is final, or that of the last of too many looks */
+function stateUnreadable(open: OpenBackend, deployment: DeploymentRef, failure: RuntimeCliError): Error {
+  const history = [historyCommand(open, deployment)];
+  const accepted = `${deploymentName(deployment)} was accepted, but its state`;
+  if (!isLost(failure)) {
+    return amendError(failure, {
+      message: `${accepted} cannot be read: ${failure.message}`,
+      suggestions: ['The deployment continues. To check on it, run:', history],
+      details: {deployment},
+    });
   }
+  const message = `${accepted} could not be read ${String(maxLostPolls)} times in a row.`;
+  const suggestions = ['Check its state before you deploy again:', history];
+  return createError('ERR_OUTCOME_UNKNOWN', message, {suggestions, details: {deployment}, cause: failure});
 }
-
-/** Polls once. Undefined if the poll failed temporarily; any other failure is final. */
-async function look(
-  open: OpenBackend,
-  deployment: DeploymentRef,
-  {lost, checkTarget}: {readonly lost: number; readonly checkTarget: () => Promise<void>},
-): Promise<DeploymentState | undefined> {
-  try {
-    return await invoke(open, 'getDeployment', deployment);
-  } catch (error) {
-    if (open.signal.aborted || !isRuntimeCliError(error)) throw error;
-    if (error.status === 404) await checkTarget();
-    const history = [historyCommand(open, deployment)];
-    if (!isLost(error)) {
-      throw amendError(error, {
-        message: `${deploymentName(deployment)} was accepted, but its state cannot be read: ${error.message}`,
-        suggestions: ['The deployment continues. To check on it, run:', history],
-        details: {deployment},
-      });
-    }
-    if (lost + 1 < maxLostPolls) return undefined;
-    const message = `${deploymentName(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row.`;
-    const suggestions = ['Check its state before you deploy again:', history];
-    throw createError('ERR_OUTCOME_UNKNOWN', message, {suggestions, details: {deployment}, cause: error});
-  }
-}
-
-/** An accepted deployment exists, so a response that does not know it, or is about something else, proves nothing. */
-export function isLost({code, status}: RuntimeCliError): boolean {
-  return lostCodes.has(code) || status === 404 || status === 408;
-}
-
-const lostCodes: ReadonlySet<string> = new Set<ErrorCode>([
-  'ERR_NETWORK',
-  'ERR_TIMEOUT',
-  'ERR_SERVER',
-  'ERR_MAINTENANCE',
-  'ERR_RATE_LIMITED',
-  'ERR_RESPONSE_INVALID',
-  'ERR_BACKEND_FAILED',
-]);
 
 /** The error for a deployment that was accepted and then failed. */
 export function deploymentFailed(
