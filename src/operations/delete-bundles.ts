@@ -2,16 +2,10 @@ import type {BundleId, BundleItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely, type RunHost} from './host.js';
+import {explainMissing} from './explain-missing.js';
 import {allowChange, invoke, isSettled, quickLook} from './call-backend.js';
 import {previousDeployment} from './deploy/rollback-bundle.js';
-import {
-  explainMissingBundle,
-  idFor,
-  namingCapabilities,
-  readBundles,
-  readHistory,
-  resolveBundleId,
-} from './list-bundles.js';
+import {idFor, namingCapabilities, readBundles, readHistory, resolveBundleId} from './list-bundles.js';
 import {sideBySide} from './side-by-side.js';
 import {readTargets} from './targets/find-targets.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
@@ -106,9 +100,7 @@ export async function deleteBundlesFrom(
   for (const bundleId of ids) {
     tried += 1;
     try {
-      await invoke(open, 'deleteBundle', {bundleId}).catch(async (reason: unknown) => {
-        throw await explainMissingBundle(reason, open, bundleId);
-      });
+      await invoke(open, 'deleteBundle', {bundleId}).catch(explainMissing(open, {bundleId}));
       deleted.push(bundleId);
       callBackSafely(() => onDeletion({bundleId}));
     } catch (error) {

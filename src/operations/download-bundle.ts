@@ -11,7 +11,8 @@ import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {moveFile} from '../files/move-file.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
-import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list-bundles.js';
+import {explainMissing} from './explain-missing.js';
+import {namingCapabilities, resolveBundleId} from './list-bundles.js';
 import {invoke} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, ProjectOptions, ProjectResult} from './options.js';
@@ -89,9 +90,7 @@ export async function downloadBundleFrom(open: OpenBackend, options: Destination
     const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
       activity.touch();
       host.outlet.progress({phase: 'download', transferred, total, idleMs: timeouts.idleMs});
-    }).catch(async (error: unknown) => {
-      throw await explainMissingBundle(error, open, bundleId);
-    });
+    }).catch(explainMissing(open, {bundleId}));
     const {size, sha256, contentSha256, entries, compressed} = await verifyArchive(part, bundleId, reported, open);
     const path = compressed ? paths.compressed : paths.plain;
     const manifest = await readManifest(path).catch(() => undefined);

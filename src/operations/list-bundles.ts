@@ -1,9 +1,9 @@
 import {requestedBundleId} from '../backends/answers.js';
 import type {HostBackend} from '../backends/host-backend.js';
 import type {BackendCapability, BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
-import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {createError} from '../errors/index.js';
 import {placeFlags} from '../text/suggest.js';
-import {invoke, quickLook} from './call-backend.js';
+import {invoke} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {ProjectResult, TargetResult} from './options.js';
 import {collectPages, everything, listPages, type ListPart} from './pages.js';
@@ -56,31 +56,6 @@ export function idFor({name, bundleIds}: HostBackend, bundleId: BundleId): Bundl
     });
   }
   return bundleIds === 'number' ? requestedBundleId(bundleId, name) : bundleId;
-}
-
-/**
- * Improves the error of a request about a bundle. A 404 may mean the project, the target or the bundle; if the bundle
- * is not in the list, the error says so.
- */
-export async function explainMissingBundle(error: unknown, open: OpenBackend, bundleId: BundleId): Promise<unknown> {
-  if (!isRuntimeCliError(error) || !open.backend.listBundles) return error;
-  const {projectSlug, signal} = open;
-  const suggestions = [['Run: ', {run: ['bundle:list', ...open.flags()]}]];
-  if (error.code === 'ERR_BUNDLE_UNKNOWN') return amendError(error, {suggestions});
-  if (error.status !== 404) return error;
-  const isKnown = await quickLook(open, async (again) => (await findBundle(again, bundleId)) !== undefined);
-  signal.throwIfAborted();
-  if (isKnown !== false) return error;
-  const {status, method, path, requestId} = error;
-  return createError('ERR_BUNDLE_UNKNOWN', `The project "${projectSlug}" has no bundle ${String(bundleId)}.`, {
-    suggestions,
-    status,
-    method,
-    path,
-    requestId,
-    details: {bundleId},
-    cause: error,
-  });
 }
 
 /** A part of the bundles of a project, and how many there are, if the server reports it. */

@@ -32,7 +32,7 @@ interface Waiting<Seen, Found> {
   /** The error of looks that fail for good, or too often in a row. @default the first failure */
   readonly unreadable?: (failure: RuntimeCliError) => Error;
   /** Called with each failure that may be temporary. */
-  readonly onLost?: (failure: RuntimeCliError, polled: OpenBackend) => Promise<void>;
+  readonly onLost?: (failure: RuntimeCliError) => Promise<void>;
 }
 
 /** Consecutive failed looks before the state counts as unknown. */
@@ -67,7 +67,7 @@ export async function pollUntil<Seen, Found>(open: OpenBackend, waiting: Waiting
       if (poll.signal.aborted || unreadable === undefined || !isRuntimeCliError(error)) throw error;
       lost += 1;
       if (!isLost(error)) throw unreadable(error);
-      await onLost?.(error, polled);
+      await onLost?.(error);
       if (lost === maxLostPolls) throw unreadable(error);
       return undefined;
     }

@@ -8,7 +8,8 @@ import {asSentence, oneLine} from '../../text/sentence.js';
 import {allowChange, invoke, quickLook} from '../call-backend.js';
 import {withOtherBackend} from '../choose-backend.js';
 import {checkNotOlder} from '../guard/guards.js';
-import {explainMissingBundle, isUnclear, liveDeployment, readHistory} from '../list-bundles.js';
+import {explainMissing} from '../explain-missing.js';
+import {isUnclear, liveDeployment, readHistory} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
 import {findAwaited} from '../targets/find-targets.js';
 import {requireTargetUrl} from './check-deployment.js';
@@ -67,9 +68,7 @@ export async function requestDeploy(
     from !== undefined && open.backend.promote
       ? invoke(open, 'promote', {bundleId, from, to: targetSlug})
       : invoke(open, 'deploy', request);
-  const {answer, before} = await inTargetSlot(open, release, bundleId, send).catch(async (error: unknown) => {
-    throw await explainMissingBundle(error, open, bundleId);
-  });
+  const {answer, before} = await inTargetSlot(open, release, bundleId, send).catch(explainMissing(open, {bundleId}));
   return {answer: {...answer, url: shownUrl(answer.url)}, before};
 }
 

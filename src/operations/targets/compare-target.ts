@@ -4,10 +4,10 @@ import {isRuntimeCliError} from '../../errors/index.js';
 import {rejectProblems} from '../../settings/definitions.js';
 import {redirectFields, targetSettings} from '../../settings/target-settings.js';
 import {invoke} from '../call-backend.js';
+import {explainMissing} from '../explain-missing.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {TargetOptions, TargetResult} from '../options.js';
 import {allItems} from '../pages.js';
-import {explainMissingTarget} from './find-targets.js';
 import {variablesOf} from './variables.js';
 
 /** What a target is to be like. What is not given is neither compared nor changed. */
@@ -74,12 +74,8 @@ export async function readState(
   wanted: TargetConfiguration,
 ): Promise<StateOfTarget> {
   const needed = readingCapabilities(wanted);
-  const read = async <Result>(capability: BackendCapability, work: () => Promise<Result>, otherwise: Result) => {
-    if (!needed.includes(capability)) return otherwise;
-    return work().catch(async (error: unknown) => {
-      throw await explainMissingTarget(error, open, targetSlug, capability);
-    });
-  };
+  const read = async <Result>(capability: BackendCapability, work: () => Promise<Result>, otherwise: Result) =>
+    needed.includes(capability) ? work().catch(explainMissing(open, {targetSlug, capability})) : otherwise;
   const details = await read('target-settings', () => invoke(open, 'readTarget', {targetSlug}), undefined);
   return {
     settings: details?.settings ?? {},

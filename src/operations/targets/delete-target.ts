@@ -6,7 +6,8 @@ import {allowChange, invoke, isSettled, quickLook} from '../call-backend.js';
 import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult} from '../options.js';
-import {explainMissingTarget, knownAmong, targetsIfListed, targetStatus} from './find-targets.js';
+import {explainMissing} from '../explain-missing.js';
+import {knownAmong, targetsIfListed, targetStatus} from './find-targets.js';
 
 /** Options of `deleteTarget`. */
 export interface DeleteTargetOptions extends DryRunOptions, TargetOptions, GuardOptions {
@@ -94,18 +95,19 @@ export async function deleteTargetFrom(
     await invoke(open, 'deleteTarget', {targetSlug});
   } catch (error) {
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-    const mayBeGone = ifExists && error.status === 404;
-    if (isSettled(error) && !mayBeGone) throw await explainMissingTarget(error, open, targetSlug, 'delete-target');
+    const isMissing = error.status === 404;
+    const explain = explainMissing(open, {targetSlug, capability: 'delete-target'});
+    if (isMissing ? !ifExists : isSettled(error)) return explain(error);
     const targets = await targetsIfListed(open).catch(() => undefined);
     open.signal.throwIfAborted();
     const left = targets?.find((one) => one.targetSlug === targetSlug);
     if (targets !== undefined && (left === undefined || left.state === 'deleting')) {
       open.host.outlet.settles();
-      if (mayBeGone) return false;
+      if (isMissing) return false;
       open.host.outlet.warn(`The service answered with an error, but target ${targetSlug} is gone or being deleted.`);
       return true;
     }
-    if (mayBeGone) throw await explainMissingTarget(error, open, targetSlug, 'delete-target');
+    if (isMissing) return explain(error);
     const known = targets === undefined ? 'Whether it is still there is not known' : 'It is still listed';
     throw amendError(error, {
       message: `Target ${targetSlug} may be deleted yet. ${known}${left?.state ? ` (${left.state})` : ''}. ${error.message}`,

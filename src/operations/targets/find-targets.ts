@@ -1,8 +1,8 @@
 import {shownUrl} from '../../backends/answers.js';
 import {isUnderWay} from '../../backends/references.js';
-import type {BackendCapability, BundleId, DeploymentItem, TargetItem} from '../../backends/contract.js';
+import type {BundleId, DeploymentItem, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
-import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {placeFlags, nearest} from '../../text/suggest.js';
 import {liveDeployment, readHistory} from '../list-bundles.js';
 import {allItems} from '../pages.js';
@@ -124,28 +124,6 @@ export function refuseDeleted(open: OpenBackend, item: TargetItem | undefined, a
   throw createError(code, `Target ${targetSlug} was deleted before ${before}.`, {
     suggestions: [['Check the targets of the project: ', {run: ['target:list', ...open.flags()]}]],
     details: {targetSlug, state: item?.state},
-  });
-}
-
-/**
- * Improves the error of a request about a target. A 404 may mean the target, or that the service lacks what was asked
- * for.
- */
-export async function explainMissingTarget(
-  error: unknown,
-  open: OpenBackend,
-  targetSlug: string,
-  capability: BackendCapability,
-): Promise<unknown> {
-  if (!isRuntimeCliError(error) || error.status !== 404) return error;
-  const targets = await quickLook(open, targetsIfListed);
-  open.signal.throwIfAborted();
-  if (targets === undefined) return error;
-  knownAmong(targets, open, targetSlug);
-  return amendError(error, {
-    code: 'ERR_CAPABILITY_UNSUPPORTED',
-    message: `"${capability}" is not supported by this service. ${error.message}`,
-    details: {backend: open.backend.name, capability},
   });
 }
 

@@ -2,7 +2,7 @@ import {createError} from '../../errors/index.js';
 import {allowChange, invoke} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult} from '../options.js';
-import {explainMissingTarget} from './find-targets.js';
+import {explainMissing} from '../explain-missing.js';
 
 /** Options of `invalidate`. */
 export interface InvalidateOptions extends DryRunOptions, TargetOptions, GuardOptions {
@@ -38,8 +38,8 @@ export async function invalidateIn(
 ): Promise<void> {
   await allowChange(open, {operation: 'invalidate', targetSlug, dryRun});
   for (const pattern of dryRun ? [] : patterns) {
-    await invoke(open, 'invalidate', {targetSlug, pattern}).catch(async (error: unknown) => {
-      throw await explainMissingTarget(error, open, targetSlug, 'invalidate');
-    });
+    await invoke(open, 'invalidate', {targetSlug, pattern}).catch(
+      explainMissing(open, {targetSlug, capability: 'invalidate'}),
+    );
   }
 }

@@ -10,7 +10,7 @@ import type {OpenBackend} from '../open-backend.js';
 import type {TargetOptions} from '../options.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {oneLine} from '../../text/sentence.js';
-import {explainMissingTarget} from './find-targets.js';
+import {explainMissing} from '../explain-missing.js';
 
 /** Options of `tailLogs`. */
 export interface TailLogsOptions extends TargetOptions {
@@ -52,7 +52,7 @@ export async function* followLogs(
       isProven = true;
     } catch (error) {
       if (performance.now() - began > provenMs) [isProven, failures] = [true, 0];
-      if (!isProven) throw await explainMissingTarget(error, open, targetSlug, 'tail-logs');
+      if (!isProven) return explainMissing(open, {targetSlug, capability: 'tail-logs'})(error);
       if (!isRuntimeCliError(error) || !transientCodes.has(error.code) || failures >= maxFailures) throw error;
       reason = error.message;
     }

@@ -5,7 +5,7 @@ import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult, WaitOptions} from '../options.js';
 import {allItems} from '../pages.js';
-import {explainMissingTarget} from './find-targets.js';
+import {explainMissing} from '../explain-missing.js';
 
 /** What `listVariables` resolves to. */
 export interface ListVariablesResult extends TargetResult {
@@ -35,9 +35,7 @@ export interface SetVariablesResult extends TargetResult {
 
 export async function variablesOf(open: OpenBackend, targetSlug: string): Promise<readonly VariableItem[]> {
   const variables = await allItems((range) => invoke(open, 'listVariables', {...range, targetSlug})).catch(
-    async (error: unknown) => {
-      throw await explainMissingTarget(error, open, targetSlug, 'variables');
-    },
+    explainMissing(open, {targetSlug, capability: 'variables'}),
   );
   return variables.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -81,7 +79,7 @@ export async function setVariablesOn(
   const variables = [...Object.keys(set), ...unset];
   await allowChange(open, {operation: 'set-variables', targetSlug, variables, dryRun});
   if (dryRun) return;
-  await invoke(open, 'setVariables', {targetSlug, set, unset}).catch(async (error: unknown) => {
-    throw await explainMissingTarget(error, open, targetSlug, 'set-variables');
-  });
+  await invoke(open, 'setVariables', {targetSlug, set, unset}).catch(
+    explainMissing(open, {targetSlug, capability: 'set-variables'}),
+  );
 }

@@ -1,0 +1,56 @@
+import type {BackendCapability, BundleId} from '../backends/contract.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
+import {quickLook} from './call-backend.js';
+import {findBundle} from './list-bundles.js';
+import type {OpenBackend} from './open-backend.js';
+import {knownAmong, targetsIfListed} from './targets/find-targets.js';
+
+/** What a request is about: a bundle, or what a service can do with a target. */
+type Subject = {readonly bundleId: BundleId} | {readonly targetSlug: string; readonly capability: BackendCapability};
+
+/**
+ * Handles the failure of a request about something that the service may not have. A 404 may mean the project, the
+ * target or the bundle, or that the service lacks what was asked for: the error says which, as far as lists tell.
+ */
+export function explainMissing(open: OpenBackend, subject: Subject): (error: unknown) => Promise<never> {
+  return async (error) => {
+    if (!isRuntimeCliError(error)) throw error;
+    throw 'bundleId' in subject
+      ? await aboutBundle(error, open, subject.bundleId)
+      : await aboutTarget(error, open, subject.targetSlug, subject.capability);
+  };
+}
+
+async function aboutBundle(error: RuntimeCliError, open: OpenBackend, bundleId: BundleId): Promise<RuntimeCliError> {
+  if (!open.backend.listBundles) return error;
+  const suggestions = [['Run: ', {run: ['bundle:list', ...open.flags()]}]];
+  if (error.code === 'ERR_BUNDLE_UNKNOWN') return amendError(error, {suggestions});
+  if (error.status !== 404) return error;
+  const isKnown = await quickLook(open, async (again) => (await findBundle(again, bundleId)) !== undefined);
+  open.signal.throwIfAborted();
+  if (isKnown !== false) return error;
+  const {status, method, path, requestId} = error;
+  return createError('ERR_BUNDLE_UNKNOWN', `The project "${open.projectSlug}" has no bundle ${String(bundleId)}.`, {
+    ...{suggestions, status, method, path, requestId},
+    details: {bundleId},
+    cause: error,
+  });
+}
+
+async function aboutTarget(
+  error: RuntimeCliError,
+  open: OpenBackend,
+  targetSlug: string,
+  capability: BackendCapability,
+): Promise<RuntimeCliError> {
+  if (error.status !== 404) return error;
+  const targets = await quickLook(open, targetsIfListed);
+  open.signal.throwIfAborted();
+  if (targets === undefined) return error;
+  knownAmong(targets, open, targetSlug);
+  return amendError(error, {
+    code: 'ERR_CAPABILITY_UNSUPPORTED',
+    message: `"${capability}" is not supported by this service. ${error.message}`,
+    details: {backend: open.backend.name, capability},
+  });
+}
