@@ -49,7 +49,7 @@ export function admitLegacy({context, request}: Call): string {
   const {scheme, value} = authorization(request);
   const [user, key] = scheme === 'basic' ? basicCredentials(value) : ['api-key', scheme === 'bearer' ? value : ''];
   if (context.auth && !secretsEqual(key, context.credentials.apiKey)) {
-    const problem = scheme === '' ? 'The request has no API key.' : 'The API key is wrong.';
+    const problem = scheme === '' ? 'The request has no API key.' : 'Unknown API key.';
     throw new HttpFailure(401, problem, {'www-authenticate': 'Bearer realm="local runtime"'});
   }
   return user;
@@ -102,7 +102,7 @@ async function checkToken(request: IncomingMessage, context: RuntimeContext): Pr
   const {scheme, value} = authorization(request);
   const claims = scheme === 'bearer' ? await readToken(value, context.credentials.clientId, context) : undefined;
   if (!claims) {
-    const problem = scheme === '' ? 'The request has no access token.' : 'The access token is wrong or has expired.';
+    const problem = scheme === '' ? 'The request has no access token.' : 'Unknown or expired access token.';
     throw new HttpFailure(401, problem, {'www-authenticate': 'Bearer error="invalid_token"'});
   }
   const missing = context.scopes?.find((scope) => !claims.scope.split(' ').includes(scope));

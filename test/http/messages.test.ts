@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {createRedactor, isInsecureOrigin, normalizeOrigin} from '../../src/http/index.js';
-import {serverMessage} from '../../src/http/errors/response-error.js';
+import {responseError, serverMessage} from '../../src/http/errors/response-error.js';
 import {shownAddress} from '../../src/http/origin.js';
 import {isSecretName} from '../../src/http/redact.js';
 
@@ -14,6 +14,14 @@ test.each(['a.', 'a://', 'http://', 'a://b:', 'http://a,', 'authorization ', '@:
 test('a secret of any length is masked, and is in no error', () => {
   const long = `(${'[canary\\'.repeat(3_000_000)}`;
   expect(createRedactor([long, 'short-one'])(`${long}short-one`)).toBe('******');
+});
+
+test.each([
+  ['PATCH', []],
+  ['POST', ['Exclude what the bundle does not need with --ignore or a .bundleignore file.']],
+])('a %s that is too large gets advice about the bundle only if it is an upload', (method, advice) => {
+  const request = {options: {method, url: 'https://runtime.example/x'}};
+  expect(responseError({statusCode: 413, headers: {}, request}, (text) => text).suggestions).toEqual(advice);
 });
 
 describe('createRedactor', () => {

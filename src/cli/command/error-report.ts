@@ -16,7 +16,7 @@ import type {Output} from '../output/output.js';
 import {placesOf} from '../settings/settings.js';
 import type {EventError} from '../../operations/events.js';
 import {leadingWords} from './command-line.js';
-import {commandNamed, flagNamed} from '../setup/other-clients.js';
+import {commandNamed, flagNamed, needlessFlags} from '../setup/other-clients.js';
 
 export function reportOf(error: RuntimeCliError, output: Pick<Output, 'texts'>): EventError {
   const {code, message, exitCode, status, advice, method, path, requestId} = error;
@@ -122,7 +122,7 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
   const flags = Object.keys(parse?.input?.flags ?? {});
   if (unknown.length > 0) return describeUnknownFlags(unknown, flags, command);
   const extra = args.filter((arg) => typeof arg === 'string');
-  if (extra.length > 0) return command === 'auth:login' ? hiddenExtra : describeExtra(extra, flags);
+  if (extra.length > 0) return command === 'auth:login' ? hiddenExtra : describeExtra(extra, flags, command);
   const missing = args.filter((arg) => typeof arg !== 'string');
   if (missing.length > 0) {
     const names = missing.map(({name}) => name.toUpperCase()).join(', ');
@@ -154,15 +154,17 @@ export function unexpectedArgument(word: string): string {
 /** It may be a secret. */
 const hiddenExtra: Description = {message: 'Unexpected argument.', suggestions: [passSecret]};
 
-/** Users forget the flags of what commands have no argument for: the project and the targets. */
-function describeExtra(extra: readonly string[], flags: readonly string[]): Description {
+/** Users forget the flags of what commands have no argument for: the target, the project, a bundle. */
+function describeExtra(extra: readonly string[], flags: readonly string[], command?: string): Description {
   const [first = '', second = 'SLUG'] = extra;
   if (isLikelySecret(first)) return hiddenExtra;
   const message = `Unexpected argument: ${first}`;
   if (first.startsWith('-')) return {message, suggestions: [leaveOutDashes]};
+  if (command === 'config:show') return {message, suggestions: ['It shows all settings. For one of them, add --json.']};
   if (flags.includes('from'))
     return {message, suggestions: [`Pass ${shellLine('--from', first, '--target', second)}.`]};
-  const names = ['project', 'target'].filter((name) => flags.includes(name));
+  if (flags.includes('to') && /^(?:latest|\d+)$/.test(first)) return {message, suggestions: [`Pass --to ${first}.`]};
+  const names = ['target', 'project'].filter((name) => flags.includes(name));
   if (names.length === 0) return {message};
   const pass = names.map((name) => shellLine(`--${name}`, first)).join(' or ');
   return {message, suggestions: [`If it is the ${names.join(' or the ')}, pass ${pass}.`]};
@@ -175,11 +177,14 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
       return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
     }
+    const needless = needlessFlags.find(({flags, command: only = command}) => flags.test(name) && only === command);
+    if (needless !== undefined) return [`Leave out ${name}: ${needless.why}.`];
     const word = name.replace(/^-+/, '');
     const setting = settingWithoutFlag(word);
-    if (setting !== undefined) return [`It is no flag: set ${placesOf(setting)}.`];
+    if (setting !== undefined) return [`${name} is no flag: set ${placesOf(setting)}.`];
     const similar = similarFlag(word, known);
-    return similar === undefined ? [] : [`Did you mean --${similar}?`];
+    if (similar === undefined) return [];
+    return [names.length > 1 ? `Instead of ${name}, did you mean --${similar}?` : `Did you mean --${similar}?`];
   });
   return {message: `Unknown flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions};
 }
@@ -207,10 +212,19 @@ export function unknownCommand(
   const list: Suggestion = ['Run ', {run: ['help']}, ' to list all commands.'];
   if (first === '') return createError('ERR_USAGE', `Unknown flag: ${String(argv[0])}`, {suggestions: [list]});
   const known = commands.filter(({hidden}) => !hidden).map(({id}) => id);
+  const later = argv.find((word) => known.some((id) => id === word || id.endsWith(`:${word}`)));
+  if (argv[0]?.startsWith('-') && later !== undefined) {
+    const suggestions: readonly Suggestion[] = [['Put the command before its flags: ', {run: [later]}, ' --...']];
+    return createError('ERR_USAGE', `There is no command before ${argv[0].replace(/=.*/s, '')}.`, {suggestions});
+  }
   const old = commandNamed(leadingWords(argv), known);
   if (old !== undefined) {
     const suggestions: readonly Suggestion[] = [['Did you mean ', {run: old.command}, '?']];
     return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${old.words.join(' ')}`, {suggestions});
+  }
+  if (first === 'upgrade') {
+    const suggestions = ['Upgrade mycli with the package manager that installed it.'];
+    return createError('ERR_COMMAND_NOT_FOUND', 'Unknown command: upgrade', {suggestions});
   }
   const isTopic = topics.some(({name}) => name === first);
   if (isLikelySecret(isTopic && second !== undefined ? second : first)) {

@@ -5,6 +5,7 @@ import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
+import type {Suggestion} from '../../errors/suggestion.js';
 import {asSentence} from '../../text/sentence.js';
 import {isOutside} from '../../text/paths.js';
 import {onWindows} from '../../text/platform.js';
@@ -54,6 +55,7 @@ export async function runChecks(
   listVariables: typeof Targets.listVariables,
 ): Promise<readonly DoctorCheck[]> {
   const {env, cwd, config} = context;
+  const texts = (lines: readonly Suggestion[]) => context.output.texts(lines);
   let settings: Settings | undefined;
   let registry: BackendRegistry | undefined;
   const results: DoctorCheck[] = [];
@@ -67,7 +69,8 @@ export async function runChecks(
         settings = await context.loadSettings({changes: true});
         registry = await loadAllBackends(context, settings);
         const file = context.configFile?.path;
-        if (file === undefined) return [finding('ok', 'No configuration file.')];
+        if (file === undefined)
+          return [finding('skipped', 'No configuration file.', texts([['Write one: ', {run: ['init']}]]))];
         return [finding('ok', `${file} is valid.`), ...checkFolder(file)];
       },
     ],
@@ -85,7 +88,7 @@ export async function runChecks(
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
       const {message, advice} = await withOldSettings(error, context);
-      results.push({name, ...finding('failed', message, context.output.texts(advice))});
+      results.push({name, ...finding('failed', message, texts(advice))});
     }
   }
   return results;
@@ -109,11 +112,12 @@ function checkFolder(file: string): readonly Finding[] {
 
 const notChecked = [finding('skipped', 'Not checked: the configuration cannot be used.')];
 
-/** Whether a push would find a build that can be pushed. Nothing is said of a folder without a project. */
+/** Whether a push would find a build that can be pushed. */
 async function checkBuild({cwd, output}: CommandContext, settings: Settings): Promise<readonly Finding[]> {
   const project = settings.projectDirectory.value;
   const isSet = settings.buildDirectory.source.kind !== 'default';
-  if (!isSet && (await detectBuild(project)) === undefined) return [];
+  if (!isSet && (await detectBuild(project)) === undefined)
+    return [finding('skipped', `No build in ${project}.`, ['Build the application, or run this in its folder.'])];
   try {
     const {buildDirectory} = await withPushFolder(settings, undefined, {cwd, output: {info: () => undefined}});
     const build = buildDirectory.value;

@@ -49,6 +49,21 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'firebase', was: 'hosting:clone', now: 'bundle:promote', note: 'between targets of a project'},
   {client: 'firebase', was: 'hosting:channel:deploy', now: 'preview:up'},
   {client: 'firebase', was: 'hosting:channel:delete', now: 'preview:down'},
+  {client: 'others', was: 'bundles', now: 'bundle:list'},
+  {client: 'others', was: 'targets', now: 'target:list'},
+  {client: 'others', was: 'envs', now: 'target:list'},
+  {client: 'others', was: 'environments', now: 'target:list'},
+  {client: 'others', was: 'projects', now: 'project:list'},
+  {client: 'others', was: 'ps', now: 'status'},
+  {client: 'others', was: 'info', now: 'status'},
+  {client: 'others', was: 'release', now: 'bundle:push'},
+  {client: 'others', was: 'pull ID', now: 'bundle:download ID'},
+  {client: 'others', was: 'pull', now: 'bundle:download latest'},
+  {client: 'others', was: 'rm ID', now: 'bundle:delete ID'},
+  {client: 'others', was: 'remove ID', now: 'bundle:delete ID'},
+  {client: 'others', was: 'destroy SLUG', now: 'target:delete SLUG'},
+  {client: 'others', was: 'env pull', now: 'env:list', note: 'names only: nobody can read values'},
+  {client: 'others', was: 'config get', now: 'config:show'},
 ];
 
 export const oldFlags: readonly OldWord[] = [
@@ -66,6 +81,12 @@ export const oldFlags: readonly OldWord[] = [
   {client: 'others', was: '--production', now: '--target production'},
   {client: 'others', was: '--to', now: '--target'},
   {client: 'others', was: '--verbose', now: '--debug'},
+];
+
+/** Flags of others that ask for what happens anyway, by the commands that have no such flag. */
+export const needlessFlags: readonly {readonly flags: RegExp; readonly command?: string; readonly why: string}[] = [
+  {flags: /^-(?:f|-follow|-tail)$/, command: 'logs', why: 'logs follows until Ctrl-C'},
+  {flags: /^-(?:y|-yes)$/, why: 'this command asks for no confirmation'},
 ];
 
 /** What the words of another client are here. That client's name may go first. */

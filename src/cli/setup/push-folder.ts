@@ -71,13 +71,11 @@ async function givenFolder(
     throw createError('ERR_USAGE', `There is no folder ${argument} to push.`, {suggestions: [leaveOutDashes]});
   if (isLikelySecret(argument))
     throw createError('ERR_USAGE', 'There is no such folder to push.', {suggestions: [passSecret]});
-  const mayBeProject = !argument.includes('/') && projectSlug === undefined;
+  const mayBeFlags = ['target', ...(projectSlug === undefined ? ['project'] : [])];
   throw createError('ERR_USAGE', `There is no folder ${argument} to push.`, {
-    suggestions: [
-      mayBeProject
-        ? `If it is the project, pass ${shellLine('--project', argument)}.`
-        : 'Pass the folder that the application was built into.',
-    ],
+    suggestions: argument.includes('/')
+      ? ['Pass the folder that the application was built into.']
+      : mayBeFlags.map((name) => `If it is the ${name}, pass ${shellLine(`--${name}`, argument)}.`),
   });
 }
 

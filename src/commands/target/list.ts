@@ -5,7 +5,8 @@ import type {TargetListDocument} from '../../cli/output/documents.js';
 export default class TargetList extends BaseCommand<typeof TargetList> {
   static override readonly summary = 'List the targets of a project, with their states.';
   static override readonly description =
-    'Columns: targetSlug, state, production, createdAt, url and, only if requested, name. mycli status shows what they run.';
+    'Columns: targetSlug, state, production, createdAt, url and, only if requested, name. A target is production by its ' +
+    'name, the configuration or the service. mycli status shows what they run.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> --project my-shop --columns targetSlug,state',
@@ -18,13 +19,19 @@ export default class TargetList extends BaseCommand<typeof TargetList> {
     const columns = chooseColumns(targetColumns, this.flags.columns);
     const {options, host} = await this.reach(context, ['projectSlug']);
     const {listTargets} = await import('../../pipelines/targets.js');
+    const {isProductionName} = await import('../../operations/guard/safety.js');
     const result = await listTargets(options, host);
+    // As target:delete sees it.
+    const targets = result.targets.map((item) => {
+      const isConfigured = context.configFile?.targets.get(item.targetSlug)?.production === true;
+      return isConfigured || isProductionName(item.targetSlug) ? {...item, production: true} : item;
+    });
     printRows(
-      result.targets,
+      targets,
       columns,
       `The project ${options.projectSlug} has no targets, or does not exist.`,
       context.output,
     );
-    return result;
+    return {...result, targets};
   }
 }

@@ -106,7 +106,10 @@ const refusals: Readonly<Record<number, (request: string, name: string) => Refus
   413: (request) => ({
     code: 'ERR_REJECTED',
     sentence: `${request}: request too large (413)`,
-    suggestions: ['Exclude what the bundle does not need with --ignore or a .bundleignore file.'],
+    // Uploads are sent with POST or PUT.
+    suggestions: request.startsWith('PATCH ')
+      ? []
+      : ['Exclude what the bundle does not need with --ignore or a .bundleignore file.'],
   }),
 };
 

@@ -95,7 +95,7 @@ async function admit(request: IncomingMessage, socket: Duplex, context: RuntimeC
   if (fault?.action === 'reset') (socket as Socket).resetAndDestroy();
   if (path !== '/') throw new HttpFailure(404, `No WebSocket is served at ${path}.`);
   if (context.auth && !(await admitsToLogs(query.get('access_token') ?? '', siteOf(query), context)))
-    throw new HttpFailure(401, 'The token is wrong, has expired, or is for another target.');
+    throw new HttpFailure(401, 'Unknown or expired token, or one for another target.');
   return {fault: fault?.action, query};
 }
 

@@ -26,7 +26,7 @@ describe('what oclif complains about', () => {
     [
       ['show', 'a', 'My shop'],
       'Unexpected argument: My shop',
-      "If it is the project or the target, pass --project 'My shop' or --target 'My shop'.",
+      "If it is the target or the project, pass --target 'My shop' or --project 'My shop'.",
     ],
     [['require'], 'Missing argument: BUNDLE', 'Run mycli bundle:list to list the bundles.'],
     [['fail'], 'Missing required flag how.'],

@@ -245,7 +245,38 @@ describe('an argument', () => {
     const {code, stderr} = await mycli(['list', 'my-shop']);
     expect(code).toBe(2);
     expect(stderr).toContain('Error: Unexpected argument: my-shop\n');
-    expect(stderr).toContain('  If it is the project or the target, pass --project my-shop or --target my-shop.\n');
+    expect(stderr).toContain('  If it is the target or the project, pass --target my-shop or --project my-shop.\n');
+  });
+
+  test.each([
+    ['rollback 3', 'Pass --to 3.'],
+    ['push staging', 'If it is the target, pass --target staging.'],
+    ['config show origin', 'It shows all settings.'],
+    ['--target staging push', 'Put the command before its flags: mycli push --...'],
+    [
+      'push --targt x --prjct y',
+      'Instead of --targt, did you mean --target?\n  Instead of --prjct, did you mean --project?',
+    ],
+    ['logs -f', 'Leave out -f: logs follows until Ctrl-C.'],
+    ['push -y', 'Leave out -y: this command asks for no confirmation.'],
+    ['bundles', 'Did you mean mycli bundle:list?'],
+    ['targets', 'Did you mean mycli target:list?'],
+    ['envs', 'Did you mean mycli target:list?'],
+    ['rm 3', 'Did you mean mycli bundle:delete 3?'],
+    ['remove 3', 'Did you mean mycli bundle:delete 3?'],
+    ['ps', 'Did you mean mycli status?'],
+    ['pull', 'Did you mean mycli bundle:download latest?'],
+    ['env pull', 'Did you mean mycli env:list?'],
+    ['config get', 'Did you mean mycli config:show?'],
+    ['release', 'Did you mean mycli bundle:push?'],
+    ['upgrade', 'Upgrade mycli with the package manager that installed it.'],
+    ['whoami', 'Did you mean mycli auth:status?'],
+    ['link', 'Did you mean mycli init?'],
+    ['dev', 'Did you mean mycli runtime:start?'],
+  ])('that people type, %j, is answered with %j', async (line, advice) => {
+    const {code, stderr} = await mycli(line.split(' '));
+    expect(code).toBe(2);
+    expect(stderr).toContain(advice);
   });
 
   test.each([['push'], ['bundle:list'], ['bundle'], ['runtime:start'], []])(

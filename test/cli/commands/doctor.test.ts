@@ -52,14 +52,22 @@ describe('doctor', () => {
     await writeFile(join(root, 'mycli.config.json'), '{"projectSlug": "shop"}');
     const {code, stdout} = await doctor([], runtimeEnvironment(runtime));
     expect(code).toBe(0);
-    expect(stdout.split('\n').map((line) => line.split(/ +/)[1])).toEqual([
-      ...['node', 'configuration', 'credentials', 'credentials', 'proxy', 'certificates', 'plugins'],
+    const lines = stdout.split('\n').filter((line) => !line.startsWith(' '));
+    expect(lines.map((line) => line.split(/ +/)[1])).toEqual([
+      ...['node', 'configuration', 'build', 'credentials', 'credentials', 'proxy', 'certificates', 'plugins'],
       undefined,
     ]);
     expect(stdout).toContain(
       `Runtime (OAuth) at ${runtime.origin}: accepted, client ${runtime.credentials.clientId}, token expires in `,
     );
-    expect(await findings(runtimeEnvironment(runtime))).toEqual({});
+    expect(Object.keys(await findings(runtimeEnvironment(runtime)))).toEqual(['build']);
+  });
+
+  test('ticks no configuration and no build where there is none', async () => {
+    expect(await findings(legacy(runtime.origin))).toMatchObject({
+      configuration: {status: 'skipped', suggestions: ['Write one: mycli init']},
+      build: {status: 'skipped', message: `No build in ${root}.`},
+    });
   });
 
   test('says what to do about credentials that are missing, refused, or half', async () => {
@@ -68,7 +76,7 @@ describe('doctor', () => {
     expect(none.stdout).toMatch(/credentials +The Runtime \(API key\) backend is not .*\n +Run mycli auth:login/);
     const {credentials} = await findings({MYCLI_API_KEY: canary});
     expect(credentials?.message).toContain('missing --origin (MYCLI_RUNTIME_ORIGIN).');
-    expect(none.stderr).toBe('Error: 1 of 6 checks failed.\n');
+    expect(none.stderr).toBe('Error: 1 of 7 checks failed.\n');
     expect(await findings(legacy(runtime.origin, 'wrong'))).toMatchObject({credentials: {status: 'failed'}});
     const half = await findings({MYCLI_API_ORIGIN: runtime.origin});
     expect(half['credentials']?.message).toContain('incomplete');
@@ -77,7 +85,7 @@ describe('doctor', () => {
   test('doctor: only the backend that is chosen is checked', async () => {
     const env = {...runtimeEnvironment(runtime), MYCLI_API_KEY: 'wrong'};
     expect(await findings(env)).toMatchObject({credentials: {status: 'failed'}});
-    expect(await findings({...env, MYCLI_RUNTIME_BACKEND: 'api'})).toEqual({});
+    expect((await findings({...env, MYCLI_RUNTIME_BACKEND: 'api'}))['credentials']).toBeUndefined();
     const {stdout} = await doctor(['--runtime-backend', 'api'], legacy(runtime.origin));
     expect(stdout).toMatch(
       /missing --api-origin .*\n +The API key that is set is for Runtime \(API key\): drop --runtime-backend api to use it\.\n +Run mycli auth:login --api-origin URL/,
@@ -103,7 +111,7 @@ describe('doctor', () => {
     await write('.next/BUILD_ID', '');
     expect((await findings(legacy(runtime.origin)))['build']?.suggestions[0]).toContain("Set output: 'standalone'");
     await write('.next/standalone/server.js', '');
-    expect(await findings(legacy(runtime.origin))).toEqual({});
+    expect((await findings(legacy(runtime.origin)))['build']).toBeUndefined();
     expect((await doctor([], legacy(runtime.origin))).stdout).toMatch(/build +.*standalone is a build of Next\.js\./);
   });
 

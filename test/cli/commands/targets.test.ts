@@ -72,12 +72,29 @@ describe('target', () => {
     ['is production', ['target:invalidate', '--target', 'live'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-production'}],
     ['gets no pattern', ['target:invalidate', 'images', ...staging], 'ERR_OPTION_INVALID'],
     ['is not there', ['target:invalidate', '--target', 'nowhere'], 'ERR_REJECTED'],
+    ['gets no slug', ['target:create', 'New_Target'], 'ERR_OPTION_INVALID'],
+    ['gets no slug', ['target:create', 'New_Target', '--dry-run'], 'ERR_OPTION_INVALID'],
   ])('a target that %s is left alone: %j', async (_, args, code, env = {}) => {
     await documentOf(['push', ...staging, '--wait']);
     await documentOf(['target:create', 'live', '--no-wait']);
     expect(await codeOf(args, env)).toBe(code);
     const {targets} = (await documentOf(['target:list'])) as {targets: readonly {targetSlug: string}[]};
     expect(targets.map(({targetSlug}) => targetSlug).toSorted()).toEqual(['live', 'staging']);
+  });
+
+  test('target:list shows as production what target:delete takes for it', async () => {
+    for (const slug of ['live', 'shop-7', 'qa']) await documentOf(['target:create', slug, '--no-wait']);
+    await writeFile(join(bench.project, 'mycli.config.json'), '{"targets": {"shop-7": {"production": true}}}');
+    interface Row {
+      readonly targetSlug: string;
+      readonly production?: boolean;
+    }
+    const {targets} = (await documentOf(['target:list'])) as {targets: readonly Row[]};
+    for (const {targetSlug, production} of targets) {
+      const {stdout} = await mycli(['target:delete', targetSlug, '--dry-run', '--json']);
+      expect([targetSlug, production === true]).toEqual([targetSlug, stdout.includes('ERR_GUARD_REFUSED')]);
+    }
+    expect(targets.length).toBe(3);
   });
 
   test('a guard of the configuration refuses all that changes the target', async () => {
