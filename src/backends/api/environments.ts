@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import {api, type apiSchemas} from '../../wire/api.js';
-import {checkNewTarget, fetchPage, listedVariable, readAcceptance, readAnswer, variablesBody} from '../answers.js';
+import {fetchPage, listedVariable, readAcceptance, readAnswer, variablesBody} from '../answers.js';
 import type {HostBackend} from '../host-backend.js';
 import {configurationMembers} from '../configuration-members.js';
 import type {TargetItem} from '../contract.js';
@@ -24,7 +24,6 @@ export const environmentMembers = {
   },
 
   async createTarget({targetSlug, name: displayName = targetSlug, copyFrom}, context: ApiContext) {
-    checkNewTarget({targetSlug, name: displayName});
     const send = connectApi(context);
     const response =
       copyFrom === undefined

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import {asRecord, tryJson} from '../../text/json.js';
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
-import {checkNewTarget, fetchPage, listedVariable, readAcceptance, readAnswer, variablesBody} from '../answers.js';
+import {fetchPage, listedVariable, readAcceptance, readAnswer, variablesBody} from '../answers.js';
 import type {HostBackend} from '../host-backend.js';
 import {configurationMembers, settingsBody} from '../configuration-members.js';
 import type {LogEntry, TargetItem} from '../contract.js';
@@ -20,7 +20,6 @@ export const targetMembers = {
   },
 
   async createTarget({targetSlug, name = targetSlug, copyFrom, settings}, context: LegacyContext) {
-    checkNewTarget({targetSlug, name});
     const send = connectLegacy(context);
     const copy = {from_target_slug: copyFrom, ...copied};
     const response =

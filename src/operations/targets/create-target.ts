@@ -1,3 +1,4 @@
+import {checkNewTarget} from '../../backends/answers.js';
 import type {CreateTargetRequest, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {unfitForSlugs, unfitSlugs} from '../../backends/resolve-backend.js';
@@ -70,9 +71,13 @@ export async function createTargetIn(
   }
 }
 
-/** @throws RuntimeCliError if the backend of a plugin cannot take the slug, or copy a target. */
-function refuseUnfit({backend}: OpenBackend, {targetSlug, copyFrom}: CreateTargetRequest): void {
+/** @throws RuntimeCliError if the backend cannot take the slug or the name, or copy a target. */
+function refuseUnfit(
+  {backend}: OpenBackend,
+  {targetSlug, name: title = targetSlug, copyFrom}: CreateTargetRequest,
+): void {
   const {plugin, targetSlugs, copiesTargets, name} = backend;
+  if (plugin === undefined) checkNewTarget({targetSlug, name: title});
   const unfit = plugin === undefined || targetSlugs === 'assigned' ? [] : unfitSlugs(backend, {targetSlug});
   if (unfit.length > 0) throw unfitForSlugs(backend, unfit);
   if (copyFrom === undefined || copiesTargets !== false) return;
