@@ -1,5 +1,6 @@
 import {builtinModules} from 'node:module';
-import {join, posix, relative, sep} from 'node:path';
+import {join, normalize, posix, relative} from 'node:path';
+import {onWindows} from '../text/platform.js';
 import {shellLine} from '../text/suggest.js';
 import {readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
@@ -73,8 +74,8 @@ type Copy = NonNullable<Framework['copies']>[number];
 
 /** To be typed in the folder of the project. */
 function copyCommand({project, build}: Directories, {from, to}: Copy): string {
-  const folder = posix.join(relative(project, build).split(sep).join('/'), posix.dirname(to));
-  return shellLine('cp', '-r', from, `${folder}/`);
+  if (onWindows) return shellLine('xcopy', '/e', '/i', '/y', normalize(from), join(relative(project, build), to));
+  return shellLine('cp', '-r', from, `${posix.join(relative(project, build), posix.dirname(to))}/`);
 }
 
 async function presentCopies(copies: readonly Copy[], project: string): Promise<readonly Copy[]> {

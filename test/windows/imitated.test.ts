@@ -1,4 +1,4 @@
-import {readdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {chmod, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
@@ -89,4 +89,19 @@ test('a link that the system does not make is a copy of what it leads to', async
   for (const name of ['static/latest.html', 'newest/index.html']) {
     expect(await readFile(join(bench.project, 'data/sites', site, name), 'utf8')).toBe('<h1>hello</h1>\n');
   }
+});
+
+test('where files have no modes, those that begin as programs do are executable', async () => {
+  const files = ['ssr.js', 'static/index.html'].map((name) => join(bench.project, 'build', name));
+  const script = join(bench.project, 'build/start.sh');
+  await writeFile(script, '#!/bin/sh\n');
+  for (const file of [script, ...files]) await chmod(file, 0o755);
+  const build = (output: string) => ['bundle:build', '--output', join(bench.project, output)];
+  expect(await mycli('no-modes.cjs', build('mounted.tgz'))).toMatchObject({code: 0});
+  for (const file of files) await chmod(file, 0o644);
+  expect(await mycli('no-modes.cjs', build('linux.tgz'))).toMatchObject({code: 0});
+  const [mounted, linux] = await Promise.all(
+    ['mounted.tgz', 'linux.tgz'].map((name) => readFile(join(bench.project, name))),
+  );
+  expect(mounted?.equals(linux ?? Buffer.of())).toBe(true);
 });

@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {chmod, copyFile, mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {chmod, copyFile, mkdir, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime} from '../../src/testing.js';
@@ -60,6 +60,41 @@ test('the daily path: set up, build, push, look, compare, download and roll back
   expect((await readdir(folder)).sort()).toEqual(['build', 'mycli.config.ts', 'one.tgz']);
 });
 
+test('Getting started works with its commands of PowerShell, as far as they need none', async () => {
+  const guide = await readFile(new URL('../../docs/guides/getting-started.md', import.meta.url), 'utf8');
+  const {origin, credentials} = await runtime();
+  const env = new Map([
+    ['MYCLI_RUNTIME_ORIGIN', origin],
+    ['MYCLI_API_KEY', credentials.apiKey],
+    ['MYCLI_POLL_INTERVAL', '0.05'],
+  ]);
+  const given = (text: string) => text.replaceAll(/\$env:(\w+)/g, (_, name: string) => env.get(name) ?? '');
+  /** What PowerShell itself would do, and otherwise mycli. */
+  const paste = async (line: string): Promise<void> => {
+    const [, path = '', content = ''] = /Set-Content (?:-Encoding ascii )?(\S+) '([^']*)'/.exec(line) ?? [];
+    const [, removed = ''] = /^Remove-Item Env:(\w+)$/.exec(line) ?? [];
+    const [, input = '', typed = ''] = /^(?:(\$env:\w+) \| )?mycli (.*)$/.exec(line) ?? [];
+    if (path !== '') await writeTree(folder, {[path]: `${content}\r\n`});
+    else if (removed !== '') env.delete(removed);
+    else if (typed === '') expect(line).toBe('mkdir build/static');
+    else {
+      const args = given(typed)
+        .split(' ')
+        .map((word) => word.replaceAll('"', ''));
+      expect([line, await mycli(args, Object.fromEntries(env), given(input))]).toMatchObject([line, {code: 0}]);
+    }
+  };
+  await rm(join(folder, 'build'), {recursive: true});
+  const blocks = [...guide.matchAll(/^```(sh|powershell)\n(.*?)^```$/gms)];
+  const lines = blocks.flatMap(([, shell, text = ''], at) =>
+    shell === 'sh' && blocks[at + 1]?.[1] === 'powershell' ? [] : text.trim().split('\n'),
+  );
+  const ofServices = /^mycli runtime:start|^mycli completion/;
+  for (const line of lines.filter((text) => !ofServices.test(text)))
+    await paste(/# PowerShell: (.*)/.exec(line)?.[1] ?? line);
+  expect((await mycli(['status', '--json'])).stdout).toContain('"bundleId": 1');
+});
+
 test.each([['v1'], ['v2']])('a %s archive is that of Linux, byte for byte', async (format) => {
   await chmod(join(folder, 'build/start.sh'), 0o755);
   const args = (output: string) => ['bundle:build', '--format', format, '--project', 'shop', '--output', output];
@@ -93,6 +128,38 @@ describe('runtime:start', () => {
     });
     const args = ['plain', 'a b', 'x&y', 'a|b>c', 'say "hi" & dir', '^', 'end \\'];
     expect(await run(String.raw`my tools\show`, ...args)).toMatchObject({code: 0, stdout: JSON.stringify(args)});
+  });
+
+  test('gives a command no setting of another service, however its name is written', async () => {
+    const script = 'process.stdout.write(String([process.env.MYCLI_API_USER, process.env.MYCLI_PROJECT]))';
+    const env = {mycli_api_user: 'ann', Mycli_Project: 'shop'};
+    expect(await mycli(['runtime:start', '--', windowsPath(windowsNode), '-e', script], env)).toMatchObject({
+      code: 0,
+      stdout: ',shop',
+    });
+  });
+
+  // Wine ends no tree: what would is started.
+  test('ends a command with all that it has started', async () => {
+    await writeTree(folder, {
+      'ending.cjs': `
+        const childProcess = require('node:child_process');
+        const {spawn} = childProcess;
+        childProcess.spawn = (...args) => {
+          setTimeout(() => process.exit(), 100);
+          return spawn(...args);
+        };
+        childProcess.spawnSync = (...args) => require('node:fs').writeFileSync('ended.json', JSON.stringify(args));
+        require('node:module').syncBuiltinESMExports();`,
+    });
+    const command = [windowsPath(windowsNode), '-e', 'setInterval(() => undefined, 1000)'];
+    const args = ['--require', './ending.cjs', windowsPath(binary), 'runtime:start', '--', ...command];
+    await machine.node(args, {cwd: folder, env: {XDG_DATA_HOME: data}});
+    expect(JSON.parse(await readFile(join(folder, 'ended.json'), 'utf8'))).toEqual([
+      expect.stringMatching(/^C:\\windows\\System32\\taskkill\.exe$/i),
+      ['/pid', expect.stringMatching(/^\d+$/), '/t', '/f'],
+      {stdio: 'ignore'},
+    ]);
   });
 
   test('does not find a program that is only in the working directory', async () => {
@@ -207,6 +274,31 @@ test('logins at the same time are all kept', async () => {
 test('commands to paste are quoted for PowerShell and cmd', async () => {
   const {stderr} = await mycli(['push', String.raw`C:\my $HOME`]);
   expect(stderr).toContain('--project "C:\\my `$HOME"');
+});
+
+test('a command that completes a build is one of Windows', async () => {
+  await writeTree(folder, {
+    'package.json': '{"dependencies": {"express": "5"}}',
+    'build/ssr.js': 'app.set("views", path.join(__dirname, "views"));',
+    'views/home.ejs': '',
+  });
+  const {stderr} = await mycli(['push', '--dry-run', '--project', 'shop']);
+  expect(stderr).toContain('run: xcopy /e /i /y views build\\views');
+});
+
+test('files of the user are below LOCALAPPDATA and ~', async () => {
+  const at = {cwd: folder, env: {}};
+  const origin = ['--origin', 'https://runtime.example'];
+  const login = await machine.mycli(['login', '--no-verify', ...origin], {...at, stdin: 'canary'});
+  expect(login).toMatchObject({code: 0});
+  // Wine sets the variables of its own user.
+  const script = String.raw`
+    fs.writeFileSync(os.homedir() + '\\key.txt', 'canary');
+    console.log(fs.readFileSync(process.env.LOCALAPPDATA + '\\mycli\\credentials.json', 'utf8'));`;
+  expect((await machine.node(['-e', script], at)).stdout).toContain('canary');
+  const push = ['push', '--dry-run', '--project', 'shop', ...origin];
+  expect(await machine.mycli([...push, '--api-key', String.raw`@~\key.txt`], at)).toMatchObject({code: 0});
+  expect(await machine.mycli([...push, '--api-key', String.raw`@~\none.txt`], at)).toMatchObject({code: 3});
 });
 
 test.each([

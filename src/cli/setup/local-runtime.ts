@@ -48,7 +48,9 @@ export function commandEnvironment(env: Environment, runtime: Runtime, configure
   const removed = [...foreign.map(variableOf), trustedOriginsVariable];
   const backend = String(variableOf('runtimeBackend'));
   const chosen = isPluginBackend(env[backend] ?? configured) ? {[backend]: 'auto'} : {};
-  const inherited = Object.entries(env).filter((entry) => !removed.includes(entry[0]) && !looksSecret(entry));
+  // Names are in any case on Windows.
+  const isRemoved = (name: string) => removed.includes(onWindows ? name.toUpperCase() : name);
+  const inherited = Object.entries(env).filter((entry) => !isRemoved(entry[0]) && !looksSecret(entry));
   return {...Object.fromEntries(inherited), ...chosen, ...runtimeVariables(runtime)};
 }
 
