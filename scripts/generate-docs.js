@@ -12,6 +12,7 @@ const generators = {
   errors: 'node scripts/errors-reference.js',
   frameworks: 'node scripts/frameworks-reference.js',
   json: 'node scripts/json-reference.js',
+  llms: 'node scripts/llms-text.js',
 };
 
 const named = process.argv.slice(2);

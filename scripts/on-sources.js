@@ -7,7 +7,8 @@ import {join} from 'node:path';
 const [program, ...args] = process.argv.slice(2);
 const notOurs = /^(?:node_modules|dist|coverage|build)$/;
 /** Named files are linted whatever is to be ignored. */
-const notLinted = program === 'oxlint' ? ['test/fixtures', 'examples/mycli-plugin-s3'] : [];
+const notLinted =
+  program === 'oxlint' ? ['test/fixtures', 'examples/mycli-plugin-mcp', 'examples/mycli-plugin-s3'] : [];
 const kinds = program === 'oxlint' ? /\.[cm]?[jt]s$/ : /\.(?:[cm]?[jt]s|json|md|ya?ml|css|html)$/;
 
 function filesIn(folder) {

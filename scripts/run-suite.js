@@ -6,6 +6,7 @@ const suites = {
   browser: 'bash test/browser/run.sh',
   clients: 'bash test/clients/run.sh',
   examples: 'tsc -p examples',
+  mcp: 'bash test/mcp/run.sh',
   'node-22': newerNode(22),
   'node-24': 'jiti scripts/test-nodes.js --node 24 --config test/built/vitest.config.ts',
   'node-26': newerNode(26),

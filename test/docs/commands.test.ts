@@ -27,7 +27,7 @@ const byName = new Map(
 const alsoKnown = new Set(['help', 'version', 'plugins', '--help', '-h', '--version', '-v']);
 
 const pages = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'skills/mycli/SKILL.md'],
   ...readdirSync(path.join(root, 'docs'), {recursive: true, encoding: 'utf8'})
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),

@@ -30,7 +30,7 @@ async function lockedPackages(file: string): Promise<Readonly<Record<string, Loc
 /** A range of versions, perhaps of a package under another name. No address, no path, no repository. */
 const fromRegistry = /^(?:npm:(?:@[^/@:]+\/)?[^/@:]+@)?[\d.x*<>=~^| -]+(?:-[\w.]+)?$/;
 
-test.each(['package-lock.json', 'examples/mycli-plugin-s3/package-lock.json'])(
+test.each(['package-lock.json', ...['mcp', 's3'].map((name) => `examples/mycli-plugin-${name}/package-lock.json`)])(
   '%s names each package with its hash, and nothing from outside the registry',
   async (file) => {
     const packages = await lockedPackages(file);

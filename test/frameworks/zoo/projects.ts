@@ -389,9 +389,10 @@ const unknownProjects: readonly ZooProject[] = [
   },
   {
     id: 'ember',
-    variant: 'Ember',
+    does: 'pushes `dist` as a site',
+    name: 'Ember',
+    packages: ['ember-source'],
     create: 'npx ember-cli@latest new zoo-ember --directory app --lang en --skip-npm --skip-git',
-    framework: 'vite',
     text: 'Congratulations, you made it!',
     missing: 200,
   },
