@@ -23,8 +23,8 @@ const {commands} = JSON.parse(readFileSync(manifest, 'utf8')) as {readonly comma
 const byName = new Map(
   Object.entries(commands).flatMap(([id, one]) => [id, ...(one.aliases ?? [])].map((name) => [name, one])),
 );
-/** These are no commands of ours: oclif answers them. */
-const alsoKnown = new Set(['help', 'version', 'plugins', '--help', '-h', '--version', '-v']);
+/** These are no commands of ours: oclif and a plugin in examples answer them. */
+const alsoKnown = new Set(['mcp', 'help', 'version', 'plugins', '--help', '-h', '--version', '-v']);
 
 const pages = [
   ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'skills/mycli/SKILL.md'],
