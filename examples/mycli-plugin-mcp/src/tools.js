@@ -41,7 +41,7 @@ export async function readCommands(root) {
   /** @type {Map<string, Documented>} */
   const commands = new Map();
   for (const command of all.filter(({hidden}) => hidden !== true)) {
-    const path = join(root, 'docs/reference/json', `${command.id.replaceAll(':', '-')}.schema.json`);
+    const path = join(root, 'dist/schemas', `${command.id.replaceAll(':', '-')}.schema.json`);
     const text = await readFile(path, 'utf8').catch(() => undefined);
     if (text !== undefined) commands.set(command.id.replaceAll(':', '_'), {command, schema: JSON.parse(text)});
   }
