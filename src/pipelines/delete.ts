@@ -21,9 +21,9 @@ import {
   type PruneBundlesResult,
 } from '../operations/prune-bundles.js';
 import type {PipelineHost} from './host.js';
-import {known, type Facts, type Ledger} from './ledger.js';
+import {known, type Ledger} from './ledger.js';
 import {run, type Question, type Step} from './run.js';
-import {choose, type BackendRequest} from './steps.js';
+import {changeFound} from './steps.js';
 
 /** Deletes bundles and notes each deleted one: of a single one, its outcome says it all. */
 async function deleteAll(
@@ -31,7 +31,7 @@ async function deleteAll(
   ids: readonly BundleId[],
   {onDeletion, mayBeGone}: Pick<DeleteBundlesOptions, 'onDeletion'> & {readonly mayBeGone: boolean},
   outlet: Outlet,
-): Promise<Facts> {
+): Promise<readonly BundleId[]> {
   const {open} = known(ledger, 'open');
   const tell = (deletion: BundleDeletion) => {
     // The final error says what failed.
@@ -43,7 +43,7 @@ async function deleteAll(
   const [first] = deletion.failed;
   if (first !== undefined) throw first.error;
   outlet.title(`Deleted ${count(deletion.deleted.length, 'bundle')}`);
-  return {deletion};
+  return deletion.deleted;
 }
 
 interface DeleteRequest {
@@ -74,7 +74,8 @@ const deleteThem: Step<DeleteRequest> = {
   title: ({request, doomed = request.options.bundleIds}) => `Delete ${count(doomed.length, 'bundle')}`,
   async run(ledger, {outlet}) {
     const {doomed, request} = known(ledger, 'doomed');
-    return deleteAll(ledger, doomed, {onDeletion: request.options.onDeletion, mayBeGone: false}, outlet);
+    await deleteAll(ledger, doomed, {onDeletion: request.options.onDeletion, mayBeGone: false}, outlet);
+    return {};
   },
 };
 
@@ -85,55 +86,41 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Pipelin
   return {...open.project, deleted: deletion.deleted};
 }
 
-interface PruneRequest extends BackendRequest {
-  readonly options: PruneBundlesOptions;
-}
-
-const findUnneeded: Step<PruneRequest> = {
-  name: 'find',
-  title: ({request}) => `Find the bundles of ${request.options.projectSlug} to prune`,
-  async run(ledger, {outlet}) {
-    const {open, request} = known(ledger, 'open');
-    const {prune, bundles, warning} = await findPrunable(open, request.options);
-    if (warning !== undefined) outlet.warn(warning);
-    outlet.title(`Found ${String(prune.length)} of ${count(bundles.length, 'bundle')} to prune`);
-    return {prunable: {found: prune, kept: bundles.length - prune.length}};
-  },
-};
-
-const confirmPruning: Question<PruneRequest> = {
-  async ask(ledger) {
-    const {open, request, prunable} = known(ledger, 'open', 'prunable');
-    const {found} = prunable;
-    const {dryRun = false, confirm} = request.options;
-    if (found.length === 0) return;
-    const bundleIds = found.map(({bundleId}) => bundleId);
-    if (dryRun) await allowChange(open, {operation: 'delete', bundleIds, dryRun});
-    else await confirm?.(open.project.backend, found);
-  },
-};
-
-const deleteUnneeded: Step<PruneRequest> = {
-  name: 'delete',
-  title: ({prunable}) => `Delete ${count(prunable?.found.length ?? 0, 'bundle')}`,
-  due: ({prunable, request}) => prunable !== undefined && prunable.found.length > 0 && request.options.dryRun !== true,
-  async run(ledger, {outlet}) {
-    const {open, request, prunable} = known(ledger, 'open', 'prunable');
-    const {prune, needed} = await stillPrunable(prunable.found, open, request.options);
-    const deleted = prune.length > 0 ? await deleteAll(ledger, prune, {mayBeGone: true}, outlet) : {};
-    const kept = [...needed, ...(deleted.deletion?.deleted ?? [])];
-    const gone = prunable.found.map(({bundleId}) => bundleId).filter((id) => !kept.includes(id));
-    if (needed.length > 0) outlet.warn(`Needed again, so not deleted: ${needed.join(', ')}.`);
-    if (gone.length > 0) outlet.warn(`Already deleted by someone else: ${gone.join(', ')}.`);
-    return deleted;
-  },
-};
-
 export async function pruneBundles(options: PruneBundlesOptions, host: PipelineHost): Promise<PruneBundlesResult> {
+  const {projectSlug, dryRun = false, confirm} = options;
   verifyRules(options);
   refuseUnsafe({operation: 'delete'}, host);
-  const request = {connection: options, needs: ['delete', 'list', 'targets', 'history'] as const, options};
-  const ledger = await run([choose, findUnneeded, confirmPruning, deleteUnneeded], request, host);
-  const {open, prunable, deletion} = known(ledger, 'open', 'prunable');
-  return {...open.project, dryRun: options.dryRun === true, ...prunable, deleted: deletion?.deleted ?? []};
+  const {open, found, result} = await changeFound(options, host, {
+    needs: ['delete', 'list', 'targets', 'history'],
+    find: {
+      name: 'find',
+      title: `Find the bundles of ${projectSlug} to prune`,
+      async run(backend, outlet) {
+        const {prune, bundles, warning} = await findPrunable(backend, options);
+        if (warning !== undefined) outlet.warn(warning);
+        outlet.title(`Found ${String(prune.length)} of ${count(bundles.length, 'bundle')} to prune`);
+        return {found: prune, kept: bundles.length - prune.length};
+      },
+    },
+    async confirm(backend, {found: items}) {
+      if (items.length === 0) return false;
+      const bundleIds = items.map(({bundleId}) => bundleId);
+      if (dryRun) await allowChange(backend, {operation: 'delete', bundleIds, dryRun});
+      else await confirm?.(backend.project.backend, items);
+      return !dryRun;
+    },
+    change: {
+      name: 'delete',
+      title: ({found: items}) => `Delete ${count(items.length, 'bundle')}`,
+      async run(ledger, {found: items}, outlet) {
+        const {prune, needed} = await stillPrunable(items, ledger.open, options);
+        const deleted = prune.length > 0 ? await deleteAll(ledger, prune, {mayBeGone: true}, outlet) : [];
+        const gone = items.map(({bundleId}) => bundleId).filter((id) => ![...needed, ...deleted].includes(id));
+        if (needed.length > 0) outlet.warn(`Needed again, so not deleted: ${needed.join(', ')}.`);
+        if (gone.length > 0) outlet.warn(`Already deleted by someone else: ${gone.join(', ')}.`);
+        return deleted;
+      },
+    },
+  });
+  return {...open.project, dryRun, ...found, deleted: result ?? []};
 }

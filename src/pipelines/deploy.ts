@@ -53,6 +53,7 @@ const resolve: Step<DeployRequest> = {
 const findPrevious: Step<DeployRequest> = {
   name: 'find',
   title: 'Find the bundle to roll back to',
+  due: ({release}) => release?.operation === 'rollback',
   async run(ledger, {outlet}) {
     const {request, open, release} = known(ledger, 'open', 'release');
     const plan = await planRollback(open, release.targetSlug, request.bundleId).catch((error: unknown) => {
@@ -67,6 +68,7 @@ const findPrevious: Step<DeployRequest> = {
 const findPromoted: Step<DeployRequest> = {
   name: 'find',
   title: ({request}) => `Find the bundle that ${String(request.from)} runs`,
+  due: ({release}) => release?.operation === 'promote',
   async run(ledger, {outlet}) {
     const {open, from} = known(ledger, 'open', 'from');
     const {bundleId, message} = await findRunning(open, from).catch((error: unknown) => {
@@ -104,22 +106,10 @@ const deploy: Step<DeployRequest> = {
   },
 };
 
-/** A deployment, in the order of time. */
-const deployRows: Rows<DeployRequest> = [resolve, guard, confirmTarget, deploy, wait, check, invalidate, rollback];
-
-const rollbackRows: Rows<DeployRequest> = [
+/** A deployment, a rollback or a promotion, in the order of time. */
+const rows: Rows<DeployRequest> = [
   resolve,
   findPrevious,
-  guard,
-  confirmTarget,
-  deploy,
-  wait,
-  check,
-  invalidate,
-];
-
-const promoteRows: Rows<DeployRequest> = [
-  resolve,
   findPromoted,
   guard,
   confirmTarget,
@@ -132,7 +122,7 @@ const promoteRows: Rows<DeployRequest> = [
 
 export async function deployBundle(options: DeployBundleOptions, host: PipelineHost): Promise<Ledger> {
   const {bundleId} = options;
-  return run(deployRows, {release: planRelease('deploy', options, host), connection: options, bundleId}, host);
+  return run(rows, {release: planRelease('deploy', options, host), connection: options, bundleId}, host);
 }
 
 export async function rollbackBundle(
@@ -140,13 +130,13 @@ export async function rollbackBundle(
   host: PipelineHost,
 ): Promise<Ledger> {
   const release = planRelease('rollback', {...options, guard: changeRules(options.guard)}, host);
-  return run(rollbackRows, {release, connection: options, bundleId}, host);
+  return run(rows, {release, connection: options, bundleId}, host);
 }
 
 export async function promoteBundle({from, ...options}: PromoteBundleOptions, host: PipelineHost): Promise<Ledger> {
   const release = planRelease('promote', options, host);
   verifyPromotion(from, options.targetSlug);
-  return run(promoteRows, {release, connection: options, from}, host);
+  return run(rows, {release, connection: options, from}, host);
 }
 
 /** What a deployment resolves to. */

@@ -1,12 +1,5 @@
 import type {BuiltInUploadResult, NotedAhead} from '../backends/host-backend.js';
-import type {
-  BundleId,
-  BundleItem,
-  DeploymentItem,
-  DeploymentRef,
-  DeploymentStatus,
-  PlannedWrite,
-} from '../backends/contract.js';
+import type {BundleId, DeploymentItem, DeploymentRef, DeploymentStatus, PlannedWrite} from '../backends/contract.js';
 import type {MemberName} from '../backends/members.js';
 import type {BackendSelection} from '../backends/select.js';
 import type {BundleContent, BundleFormat, PackResult} from '../bundle/types.js';
@@ -17,10 +10,8 @@ import type {DeletionOutcome} from '../operations/delete-bundles.js';
 import type {Release} from '../operations/deploy/release.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {CheckOutcome} from '../operations/options.js';
-import type {TargetDiff, StateOfTarget} from '../operations/targets/compare-target.js';
 import type {CreatedTarget} from '../operations/targets/create-target.js';
 import type {DoomedTarget} from '../operations/targets/delete-target.js';
-import type {DoomedPreview, PreviewItem} from '../operations/targets/previews.js';
 import type {BuiltContent} from '../operations/push/build-push.js';
 import type {FoundUpload} from '../operations/push/find-uploaded.js';
 import type {PushContent} from '../operations/push/plan-push.js';
@@ -47,7 +38,7 @@ export interface Facts {
   /** The answer to the upload. Undefined if nothing was uploaded. */
   uploaded?: BuiltInUploadResult | undefined;
   /** The bundle that an upload without an answer seems to have made. */
-  found?: FoundUpload | undefined;
+  lost?: FoundUpload | undefined;
   /** The bundle that was uploaded, is unchanged, or is to be deployed. */
   bundleId?: BundleId | undefined;
   /** The target from which a bundle is promoted. */
@@ -69,14 +60,11 @@ export interface Facts {
   rollback?: Rollback | undefined;
   /** The target that is made, changed or deleted, and whether this run has made it. */
   target?: (DoomedTarget & Partial<Pick<CreatedTarget, 'created' | 'access' | 'raw'>>) | undefined;
-  /** What a target is like, and how that differs from its configuration. */
-  differing?: {readonly state: StateOfTarget; readonly diff: TargetDiff} | undefined;
   /** The bundles that are to be deleted. */
   doomed?: readonly BundleId[] | undefined;
-  /** The bundles that are not needed any more, and how many others there are. */
-  prunable?: {readonly found: readonly BundleItem[]; readonly kept: number} | undefined;
-  /** The previews that are old enough to be deleted. */
-  oldPreviews?: readonly (PreviewItem & DoomedPreview)[] | undefined;
+  /** What is to be changed, and whether a person has confirmed that, or nobody had to. */
+  found?: unknown;
+  isConfirmed?: boolean | undefined;
   deletion?: DeletionOutcome | undefined;
   /** The bundles to compare, and what was read of them. */
   sources?: OpenedSources | undefined;

@@ -26,12 +26,7 @@ interface Tellings {
 const tellings: Readonly<Record<string, Tellings>> = {
   upload: {
     interrupted: (ledger) =>
-      ledger.sent === undefined
-        ? {state: 'No bundle was created.'}
-        : {
-            state: 'The bundle may have been uploaded.',
-            look: ['Check before you push again:', [{run: ['bundle:list', ...place(ledger)]}]],
-          },
+      stopped(ledger, 'No bundle was created.', 'The bundle may have been uploaded.', lookForBundle),
     failed: lostUpload,
   },
   deploy: {
@@ -75,28 +70,32 @@ const tellings: Readonly<Record<string, Tellings>> = {
   },
   create: {
     interrupted: (ledger) =>
-      ledger.sent === undefined
-        ? {state: 'No target was created.'}
-        : {state: `Target ${targetOf(ledger)} may have been created.`, look: lookForTarget(ledger)},
+      stopped(ledger, 'No target was created.', `Target ${targetOf(ledger)} may have been created.`, lookForTarget),
     failed: (ledger) =>
-      ledger.sent === undefined
-        ? {}
-        : {state: `Target ${targetOf(ledger)} may have been created, but is not listed:`, look: lookForTarget(ledger)},
+      unclear(ledger, `Target ${targetOf(ledger)} may have been created, but is not listed:`, lookForTarget),
   },
   set: {
     interrupted: (ledger) =>
-      ledger.sent === undefined
-        ? {state: 'No variable was changed.'}
-        : {state: 'The variables may have been changed.', look: lookForVariables(ledger)},
-    failed: (ledger) => (ledger.sent === undefined ? {} : {look: lookForVariables(ledger)}),
+      stopped(ledger, 'No variable was changed.', 'The variables may have been changed.', lookForVariables),
+    failed: (ledger) => unclear(ledger, undefined, lookForVariables),
   },
   delete: {
     interrupted: (ledger) =>
-      ledger.sent === undefined
-        ? {state: 'Nothing was deleted.'}
-        : {state: `Target ${targetOf(ledger)} may have been deleted.`, look: lookForTarget(ledger)},
+      stopped(ledger, 'Nothing was deleted.', `Target ${targetOf(ledger)} may have been deleted.`, lookForTarget),
   },
 };
+
+type Look = (ledger: Ledger) => readonly Suggestion[];
+
+/** What an interruption leaves behind, before a request was sent, and without an answer to it. */
+function stopped(ledger: Ledger, before: string, after: string, look: Look): Telling {
+  return ledger.sent === undefined ? {state: before} : {state: after, look: look(ledger)};
+}
+
+/** What a request may have done that got no clear answer. */
+function unclear(ledger: Ledger, state: string | undefined, look: Look): Telling {
+  return ledger.sent === undefined ? {} : {state, look: look(ledger)};
+}
 
 /** `Bundle 42 was uploaded`. Undefined for a bundle that the service had already. */
 function bundleSent({bundle, bundleId, uploaded}: Ledger): string | undefined {
@@ -128,6 +127,10 @@ function deployLater(ledger: Ledger): readonly Suggestion[] {
   return ['To deploy it without another upload, run:', [{run}]];
 }
 
+function lookForBundle({open}: Ledger): readonly Suggestion[] {
+  return ['Check before you push again:', [{run: ['bundle:list', ...(open?.flags() ?? [])]}]];
+}
+
 function lookForTarget({open}: Ledger): readonly Suggestion[] {
   return [['Look for it before you try again: ', {run: ['target:list', ...(open?.flags() ?? [])]}]];
 }
@@ -137,9 +140,9 @@ function lookForVariables(ledger: Ledger): readonly Suggestion[] {
 }
 
 /** An upload whose answer was lost, if it was looked for afterwards. */
-function lostUpload({found, open, release}: Ledger): Telling {
-  if (found === undefined) return {};
-  const {bundleId} = found;
+function lostUpload({lost, open, release}: Ledger): Telling {
+  if (lost === undefined) return {};
+  const {bundleId} = lost;
   if (bundleId === undefined)
     return {look: ['mycli looked for the bundle afterwards and did not find it yet.', checkBeforeRetrying]};
   const run = ['bundle:deploy', bundleId, ...(open?.flags(release?.targetSlug ?? 'TARGET') ?? [])];
@@ -175,7 +178,7 @@ export function explain(error: unknown, ledger: Ledger): unknown {
 }
 
 function explainStep(error: unknown, ledger: Ledger, step = ''): unknown {
-  const {open, deletion, found} = ledger;
+  const {open, deletion, lost} = ledger;
   if (!isRuntimeCliError(error)) return error;
   const isInterrupted = error.code === 'ERR_INTERRUPTED';
   if (open?.signal.aborted === true && !isInterrupted) return error;
@@ -192,7 +195,7 @@ function explainStep(error: unknown, ledger: Ledger, step = ''): unknown {
   return amendError(error, {
     message,
     advice: [...own, ...(isKnown ? [] : look), ...advice],
-    details: {...facts, ...(found?.bundleId !== undefined && {foundBundleId: found.bundleId}), ...error.details},
+    details: {...facts, ...(lost?.bundleId !== undefined && {foundBundleId: lost.bundleId}), ...error.details},
   });
 }
 

@@ -1,6 +1,6 @@
 import type {Outlet} from '../operations/host.js';
-import type {BackendCapability, BundleId, TargetItem} from '../backends/contract.js';
-import {createError} from '../errors/index.js';
+import type {BundleId, TargetItem} from '../backends/contract.js';
+import {createError, isRuntimeCliError} from '../errors/index.js';
 import {deleteBundlesFrom, describeDeletion} from '../operations/delete-bundles.js';
 import {pollUntil} from '../operations/deploy/poll.js';
 import {guardTarget} from '../operations/guard/guards.js';
@@ -32,26 +32,14 @@ import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
 import {previewPush, pushResult, pushRuntimeBundle} from './push.js';
-import {run, type Question, type Step} from './run.js';
-import {choose, withBackend, type BackendRequest} from './steps.js';
+import {changeFound, withBackend} from './steps.js';
 import {createTarget} from './targets.js';
 
-/** Finds the target of a branch with a backend that has `capabilities`, too. */
-function find(
-  {branch, copyFrom, ...options}: ProjectOptions & Pick<DeployPreviewOptions, 'branch' | 'copyFrom'>,
-  capabilities: readonly BackendCapability[],
-  host: PipelineHost,
-) {
-  return withBackend(options, host, {
-    needs: ['targets', ...capabilities],
-    name: 'find',
-    title: `Find the preview of ${branch}`,
-    async run(open, outlet) {
-      const {slug, item} = await findPreview(open, branch, copyFrom);
-      outlet.title(`${item === undefined ? 'No preview' : `Preview ${slug}`} of ${branch}`);
-      return {open, slug, item};
-    },
-  });
+/** Finds the target of a branch, and says so. */
+async function look(open: OpenBackend, branch: string, copyFrom?: string) {
+  const {slug, item} = await findPreview(open, branch, copyFrom);
+  open.host.outlet.title(`${item === undefined ? 'No preview' : `Preview ${slug}`} of ${branch}`);
+  return {open, slug, item};
 }
 
 /** What a preview of a branch takes: a push, and a target if there is none. */
@@ -59,7 +47,12 @@ async function plan(
   {branch, copyFrom, configuration, optionsOf, ...options}: DeployPreviewOptions,
   host: PipelineHost,
 ) {
-  const {open, slug, item} = await find({...options, branch, copyFrom}, ['create-target'], host);
+  const {open, slug, item} = await withBackend(options, host, {
+    needs: ['targets', 'create-target'],
+    name: 'find',
+    title: `Find the preview of ${branch}`,
+    run: (backend) => look(backend, branch, copyFrom),
+  });
   // The target is on this backend only.
   const reached = {...options, preference: open.project.backend, targetSlug: slug};
   const [, preview] = previewSlugs(branch);
@@ -130,57 +123,43 @@ export async function planPreview(options: DeployPreviewOptions, caller: Pipelin
   return {...planned, targetSlug: push.targetSlug, creates: missing !== undefined};
 }
 
-interface DeletionRequest extends BackendRequest {
-  readonly options: DeletePreviewOptions;
-}
-
-const findDoomedPreview: Step<DeletionRequest> = {
-  name: 'find',
-  title: ({request}) => `Find the preview of ${request.options.branch}`,
-  async run(ledger, {outlet}) {
-    const {open, request} = known(ledger, 'open');
-    const {branch} = request.options;
-    const {slug, item} = await findPreview(open, branch, undefined);
-    outlet.title(`${item === undefined ? 'No preview' : `Preview ${slug}`} of ${branch}`);
-    return item === undefined ? {} : {target: item, doomed: await bundlesOnlyOn(open, slug)};
-  },
-};
-
-const confirmDeletion: Question<DeletionRequest> = {
-  async ask(ledger, host) {
-    const {open, request, target: item, doomed: bundles = []} = known(ledger, 'open');
-    if (item === undefined) return;
-    const {confirm, dryRun = false} = request.options;
-    const deletion = await deletionOf(item, request.options);
-    const target = await findDoomed(open, deletion);
-    if (target === undefined) return;
-    await guardTarget('delete-target', deletion, host);
-    if (!dryRun) await confirm?.(open.project.backend, {...item, bundles, ...target});
-    ledger.target = target;
-  },
-};
-
-const deleteIt: Step<DeletionRequest> = {
-  name: 'delete',
-  title: ({target}) => `Delete ${String(target?.targetSlug)}`,
-  due: ({target}) => target !== undefined,
-  async run(ledger, {outlet}) {
-    const {open, request, target, doomed} = known(ledger, 'open', 'target', 'doomed');
-    const removed = await remove(open, {...target, bundles: doomed}, request.options, outlet);
-    outlet.title(describeRemoved(target.targetSlug, removed, request.options));
-    return {result: removed};
-  },
-};
-
 /** Deletes the target of a branch, and the bundles that were uploaded for it. */
-export async function deletePreview(options: DeletePreviewOptions, host: PipelineHost): Promise<DeletedPreview> {
-  const {branch, dryRun = false} = options;
-  const request = {connection: options, needs: ['targets', 'delete-target'] as const, options};
-  const ledger = await run([choose, findDoomedPreview, confirmDeletion, deleteIt], request, host);
-  const {open, target, warnings, result} = known(ledger, 'open');
-  const {deleted, bundles} = (result as Removed | undefined) ?? {deleted: false, bundles: []};
-  const found = target && {targetSlug: target.targetSlug, running: target.running};
-  return {...open.project, branch, ...found, dryRun, deleted, bundles, warnings};
+export async function deletePreview(
+  {branch, confirm, ...options}: DeletePreviewOptions,
+  host: PipelineHost,
+): Promise<DeletedPreview> {
+  const {dryRun = false} = options;
+  const {open, found, result, warnings} = await changeFound(options, host, {
+    needs: ['targets', 'delete-target'],
+    find: {
+      name: 'find',
+      title: `Find the preview of ${branch}`,
+      async run(backend): Promise<DoomedPreview | undefined> {
+        const {item} = await look(backend, branch);
+        const target = item && (await findDoomed(backend, await deletionOf(item, options)));
+        return target && {...item, ...target, bundles: await bundlesOnlyOn(backend, target.targetSlug)};
+      },
+    },
+    async confirm(backend, doomed, running) {
+      if (doomed === undefined) return false;
+      await guardTarget('delete-target', await deletionOf(doomed, options), running);
+      if (!dryRun) await confirm?.(backend.project.backend, doomed);
+      return true;
+    },
+    change: {
+      name: 'delete',
+      title: (doomed) => `Delete ${String(doomed?.targetSlug)}`,
+      async run(ledger, doomed, outlet) {
+        if (doomed === undefined) return undefined;
+        const removed = await remove(ledger.open, doomed, options, outlet);
+        outlet.title(describeRemoved(doomed.targetSlug, removed, options));
+        return removed;
+      },
+    },
+  });
+  const {deleted = false, bundles = []} = result ?? {};
+  const target = found && {targetSlug: found.targetSlug, running: found.running};
+  return {...open.project, branch, ...target, dryRun, deleted, bundles, warnings};
 }
 
 type DeletionOptions = Omit<DeletePreviewOptions, 'branch' | 'confirm'>;
@@ -229,12 +208,16 @@ async function waitUntilGone(open: OpenBackend, targetSlug: string): Promise<voi
 
 /** The preview is gone, so a bundle that is left is only a warning. */
 async function deleteTheirs(open: OpenBackend, ids: readonly BundleId[], outlet: Outlet): Promise<readonly BundleId[]> {
-  const deletion = await deleteBundlesFrom(open, ids, () => undefined, true);
-  if (deletion.failed.length > 0) {
+  try {
+    const deletion = await deleteBundlesFrom(open, ids, () => undefined, true);
     open.signal.throwIfAborted();
-    outlet.warn(describeDeletion(deletion).message);
+    if (deletion.failed.length > 0) outlet.warn(describeDeletion(deletion).message);
+    return deletion.deleted;
+  } catch (error) {
+    if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+    outlet.warn(error.message);
+    return [];
   }
-  return deletion.deleted;
 }
 
 /** What `listPreviews` resolves to. */
@@ -266,76 +249,74 @@ export interface PrunePreviewsResult extends ProjectResult {
   readonly warnings: readonly string[];
 }
 
-interface PruneRequest extends BackendRequest {
-  readonly options: PrunePreviewsOptions;
+export async function prunePreviews(
+  {olderThanMs, confirm, ...options}: PrunePreviewsOptions,
+  host: PipelineHost,
+): Promise<PrunePreviewsResult> {
+  const {projectSlug, dryRun = false} = options;
+  refuseUnsafe({operation: 'delete-target'}, host);
+  const {open, found, result, warnings} = await changeFound(options, host, {
+    needs: ['targets', 'delete-target'],
+    find: {
+      name: 'find',
+      title: `Find the previews of ${projectSlug} to prune`,
+      async run(backend, outlet) {
+        const previews = await listPreviewItems(backend);
+        const old = previews.filter(({updatedAt}) => isOlder(backend, updatedAt, olderThanMs));
+        const doomed: (PreviewItem & DoomedPreview)[] = [];
+        for (const item of old) {
+          const {targetSlug, production, force, ...rules} = await deletionOf(item, options);
+          refuseProduction(targetSlug, {production, force}, host);
+          await guardTarget('delete-target', {...rules, targetSlug, production, dryRun: true}, host);
+          doomed.push({...item, bundles: await bundlesOnlyOn(backend, targetSlug)});
+        }
+        outlet.title(`Found ${String(doomed.length)} of ${count(previews.length, 'preview')} to prune`);
+        return doomed;
+      },
+    },
+    async confirm(backend, items, running) {
+      if (items.length === 0 || dryRun) return false;
+      await confirm?.(backend.project.backend, items);
+      for (const item of items) await guardTarget('delete-target', await deletionOf(item, options), running);
+      return true;
+    },
+    change: {
+      name: 'delete',
+      title: (items) => `Delete ${count(items.length, 'preview')}`,
+      async run(ledger, items, outlet) {
+        const deleted: string[] = [];
+        for (const item of items) {
+          const removed = await removeOld(ledger.open, item, {...options, olderThanMs}, outlet);
+          if (removed?.deleted !== true) continue;
+          deleted.push(item.targetSlug);
+          outlet.note(describeRemoved(item.targetSlug, removed, options));
+        }
+        outlet.title(`Deleted ${count(deleted.length, 'preview')}`);
+        return deleted;
+      },
+    },
+  });
+  return {...open.project, dryRun, found, deleted: result ?? [], warnings};
 }
 
-const findOld: Step<PruneRequest> = {
-  name: 'find',
-  title: ({request}) => `Find the previews of ${request.options.projectSlug} to prune`,
-  async run(ledger, host) {
-    const {open, request} = known(ledger, 'open');
-    const {olderThanMs, confirm: _, ...options} = request.options;
-    const previews = await listPreviewItems(open);
-    const old = previews.filter(({updatedAt}) => isOlder(open, updatedAt, olderThanMs));
-    const found: (PreviewItem & DoomedPreview)[] = [];
-    for (const item of old) {
-      const {targetSlug, production, force, ...rules} = await deletionOf(item, options);
-      refuseProduction(targetSlug, {production, force}, host);
-      await guardTarget('delete-target', {...rules, targetSlug, production, dryRun: true}, host);
-      found.push({...item, bundles: await bundlesOnlyOn(open, targetSlug)});
-    }
-    host.outlet.title(`Found ${String(found.length)} of ${count(previews.length, 'preview')} to prune`);
-    return {oldPreviews: found};
-  },
-};
-
-const confirmPruning: Question<PruneRequest> = {
-  async ask(ledger, host) {
-    const {open, request, oldPreviews: found} = known(ledger, 'open', 'oldPreviews');
-    const {confirm, ...options} = request.options;
-    if (found.length === 0 || options.dryRun) return;
-    await confirm?.(open.project.backend, found);
-    for (const item of found) await guardTarget('delete-target', await deletionOf(item, options), host);
-  },
-};
-
-const deleteOld: Step<PruneRequest> = {
-  name: 'delete',
-  title: ({oldPreviews = []}) => `Delete ${count(oldPreviews.length, 'preview')}`,
-  due: ({oldPreviews = [], request}) => oldPreviews.length > 0 && request.options.dryRun !== true,
-  async run(ledger, {outlet}) {
-    const {open, request, oldPreviews} = known(ledger, 'open', 'oldPreviews');
-    const {olderThanMs, confirm: _, ...options} = request.options;
-    const deleted: string[] = [];
-    for (const item of oldPreviews) {
-      const {targetSlug} = item;
-      const updatedAt = await updateOf(open, item);
-      // Somebody else has deleted it, perhaps before its deployments were read.
-      if ((await readTargets(open)).every((one) => one.targetSlug !== targetSlug)) continue;
-      if (updatedAt !== item.updatedAt && !isOlder(open, updatedAt, olderThanMs)) {
-        outlet.warn(`Kept ${targetSlug}: something was deployed to it meanwhile.`);
-        continue;
-      }
-      const bundles = (await bundlesOnlyOn(open, targetSlug)).filter((id) => item.bundles.includes(id));
-      const doomed = await findDoomed(open, await deletionOf(item, options));
-      const removed = await remove(open, {...item, ...doomed, bundles}, options, outlet);
-      if (!removed.deleted) continue;
-      deleted.push(targetSlug);
-      outlet.note(describeRemoved(targetSlug, removed, options));
-    }
-    outlet.title(`Deleted ${count(deleted.length, 'preview')}`);
-    return {result: deleted};
-  },
-};
-
-export async function prunePreviews(options: PrunePreviewsOptions, host: PipelineHost): Promise<PrunePreviewsResult> {
-  refuseUnsafe({operation: 'delete-target'}, host);
-  const request = {connection: options, needs: ['targets', 'delete-target'] as const, options};
-  const ledger = await run([choose, findOld, confirmPruning, deleteOld], request, host);
-  const {open, oldPreviews: found, warnings, result} = known(ledger, 'open', 'oldPreviews');
-  const deleted = (result as readonly string[] | undefined) ?? [];
-  return {...open.project, dryRun: options.dryRun === true, found, deleted, warnings};
+/** Deletes a preview, unless it is gone, or something was deployed to it meanwhile. */
+async function removeOld(
+  open: OpenBackend,
+  item: PreviewItem & DoomedPreview,
+  {olderThanMs, ...options}: Omit<PrunePreviewsOptions, 'confirm'>,
+  outlet: Outlet,
+): Promise<Removed | undefined> {
+  const {targetSlug} = item;
+  const updatedAt = await updateOf(open, item);
+  // Somebody else has deleted it, perhaps before its deployments were read.
+  if ((await readTargets(open)).every((one) => one.targetSlug !== targetSlug)) return undefined;
+  if (updatedAt !== item.updatedAt && !isOlder(open, updatedAt, olderThanMs)) {
+    outlet.warn(`Kept ${targetSlug}: something was deployed to it meanwhile.`);
+    return undefined;
+  }
+  const bundles = (await bundlesOnlyOn(open, targetSlug)).filter((id) => item.bundles.includes(id));
+  const target = await findDoomed(open, await deletionOf(item, options));
+  return target && remove(open, {...target, bundles}, options, outlet);
 }
 
 /** Whether a time is so long ago, by the clock of the service. One that is not known isn't. */

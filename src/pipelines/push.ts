@@ -94,7 +94,7 @@ const upload: Step<PushRequest> = {
     } catch (error) {
       const {message} = built.bundle;
       const {open: asked, sent} = ledger;
-      if (asked && sent) ledger.found = await findLostUpload(error, asked, {message, at: sent.at});
+      if (asked && sent) ledger.lost = await findLostUpload(error, asked, {message, at: sent.at});
       throw error;
     }
   },

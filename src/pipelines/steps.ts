@@ -1,12 +1,12 @@
 import type {BackendCapability} from '../backends/contract.js';
 import {chooseCapable} from '../operations/choose-backend.js';
-import type {Outlet} from '../operations/host.js';
+import type {Outlet, RunHost} from '../operations/host.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {ProjectOptions} from '../operations/options.js';
 import {waitForTarget} from '../operations/targets/wait-for-target.js';
 import type {PipelineHost} from './host.js';
-import {known} from './ledger.js';
-import {run, type Step} from './run.js';
+import {known, type Ledger} from './ledger.js';
+import {run, type Rows, type Step} from './run.js';
 
 /** How a run chooses a backend, and reaches it. */
 export interface BackendRequest {
@@ -22,18 +22,10 @@ export const choose: Step<BackendRequest> = {
   run: ({request: {connection, needs}}, host) => chooseCapable(connection, needs, host),
 };
 
-/** A change of a target. */
-export interface TargetRequest<Options> extends BackendRequest {
-  readonly options: Options;
-}
-
-type WaitingRequest = TargetRequest<{readonly wait?: boolean | undefined; readonly dryRun?: boolean | undefined}>;
-
 /** Waits until a target is made, or published. A backend that lists none can't say when that is. */
-export const waitForChanged: Step<WaitingRequest> = {
+export const waitForChanged: Step = {
   name: 'wait',
   title: 'Wait for the target',
-  due: ({request: {options}}) => options.wait === true && options.dryRun !== true,
   async run(ledger, {outlet}) {
     const {open, target} = known(ledger, 'open', 'target');
     if (open.backend.listTargets === undefined) return {};
@@ -65,4 +57,56 @@ export async function withBackend<Result>(
   const {result} = await run([choose, step], {connection, needs}, host);
   // The step has made it.
   return result as Result;
+}
+
+/** A change that is looked for, confirmed and made. */
+interface FoundChange<Found, Result> {
+  readonly needs: readonly BackendCapability[];
+  readonly find: Omit<BackendStep<Found>, 'needs'>;
+  /** Asks whether it is to be made. Resolves to whether there is something to make. @throws if the answer is no */
+  readonly confirm: (open: OpenBackend, found: Found, host: RunHost) => Promise<boolean>;
+  readonly change: {
+    readonly name: string;
+    readonly title: (found: Found) => string;
+    readonly run: (ledger: Ledger & {readonly open: OpenBackend}, found: Found, outlet: Outlet) => Promise<Result>;
+  };
+  /** Steps after the change. @default none */
+  readonly after?: readonly Step<BackendRequest>[];
+}
+
+/** What came of a change that was looked for. Without `result`, it was not made. */
+interface Changed<Found, Result> extends Pick<Ledger, 'warnings'> {
+  readonly open: OpenBackend;
+  readonly found: Found;
+  readonly result?: Result | undefined;
+}
+
+/** Looks for something, asks a person, and changes it. */
+export async function changeFound<Found, Result>(
+  connection: ProjectOptions,
+  host: PipelineHost,
+  {needs, find, confirm, change, after = []}: FoundChange<Found, Result>,
+): Promise<Changed<Found, Result>> {
+  // What the first of these steps has found.
+  const foundIn = (ledger: Ledger) => ledger.found as Found;
+  const isMade = ({isConfirmed}: Ledger) => isConfirmed === true;
+  const rows: Rows<BackendRequest> = [
+    choose,
+    {...find, run: async (ledger, {outlet}) => ({found: await find.run(known(ledger, 'open').open, outlet)})},
+    {
+      async ask(ledger, running) {
+        ledger.isConfirmed = await confirm(known(ledger, 'open').open, foundIn(ledger), running);
+      },
+    },
+    {
+      name: change.name,
+      title: (ledger) => change.title(foundIn(ledger)),
+      due: isMade,
+      run: async (ledger, {outlet}) => ({result: await change.run(known(ledger, 'open'), foundIn(ledger), outlet)}),
+    },
+    ...after.map((step) => ({...step, due: isMade})),
+  ];
+  const ledger = await run(rows, {connection, needs}, host);
+  const {open, warnings, result} = known(ledger, 'open');
+  return {open, found: foundIn(ledger), result: result as Result | undefined, warnings};
 }

@@ -33,9 +33,9 @@ import {readTargets, withTarget} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known} from './ledger.js';
-import {run, type Question, type Step} from './run.js';
-import {applyToMade} from './configure.js';
-import {choose, waitForChanged, withBackend, type TargetRequest} from './steps.js';
+import {run, type Step} from './run.js';
+import {applyToMade, type TargetRequest} from './configure.js';
+import {changeFound, choose, waitForChanged, withBackend} from './steps.js';
 
 /** What `listTargets` resolves to. */
 export interface ListTargetsResult extends ProjectResult {
@@ -55,6 +55,11 @@ export async function listTargets(options: ProjectOptions, host: PipelineHost): 
     },
   }).catch(withTarget);
 }
+
+const waitIfAsked: Step<TargetRequest<Pick<CreateTargetOptions, 'wait' | 'dryRun'>>> = {
+  ...waitForChanged,
+  due: ({request: {options}}) => options.wait === true && options.dryRun !== true,
+};
 
 const create: Step<TargetRequest<CreateTargetOptions>> = {
   name: 'create',
@@ -82,50 +87,35 @@ export async function createTarget(given: CreateTargetOptions, host: PipelineHos
   // The service may not make the target under this slug, so it need not fit the backend.
   const {targetSlug: _, ...connection} = options;
   const request = {connection, needs: ['create-target'] as const, options};
-  const ledger = await run([choose, create, waitForChanged, applyToMade], request, host);
+  const ledger = await run([choose, create, waitIfAsked, applyToMade], request, host);
   const {open, target, warnings} = known(ledger, 'open', 'target');
   return {...open.project, created: false, ...target, warnings};
 }
 
-const findTargetToDelete: Step<TargetRequest<DeleteTargetOptions>> = {
-  name: 'find',
-  title: ({request}) => `Find target ${request.options.targetSlug}`,
-  async run(ledger) {
-    const {open, request} = known(ledger, 'open');
-    return {target: await findDoomed(open, request.options)};
-  },
-};
-
-const confirmDeletion: Question<TargetRequest<DeleteTargetOptions>> = {
-  async ask(ledger, host) {
-    const {request, open, target} = known(ledger, 'open');
-    if (target === undefined) return;
-    await guardTarget('delete-target', request.options, host);
-    if (!request.options.dryRun) await request.options.confirm?.(open.project.backend, target);
-  },
-};
-
-const deleteIt: Step<TargetRequest<DeleteTargetOptions>> = {
-  name: 'delete',
-  title: ({request}) => `Delete target ${request.options.targetSlug}`,
-  due: ({target}) => target !== undefined,
-  async run(ledger, {outlet}) {
-    const {open, request, target} = known(ledger, 'open', 'target');
-    const {targetSlug, dryRun = false} = request.options;
-    const isDone = await deleteTargetFrom(open, target, request.options);
-    const done = `${dryRun ? 'Would delete' : 'Deleted'} target ${targetSlug}`;
-    outlet.title(isDone ? done : `Target ${targetSlug} was already deleted`);
-    return {result: isDone && !dryRun};
-  },
-};
-
 export async function deleteTarget(options: DeleteTargetOptions, host: PipelineHost): Promise<DeletedTarget> {
-  const {targetSlug, production, dryRun = false} = options;
+  const {targetSlug, production, confirm, dryRun = false} = options;
   refuseUnsafe({operation: 'delete-target', targetSlug, production}, host);
-  const request = {connection: options, needs: ['delete-target'] as const, options};
-  const ledger = await run([choose, findTargetToDelete, confirmDeletion, deleteIt], request, host);
-  const {open, target, warnings, result} = known(ledger, 'open');
-  return {...open.project, targetSlug, running: target?.running, dryRun, deleted: result === true, warnings};
+  const {open, found, result, warnings} = await changeFound(options, host, {
+    needs: ['delete-target'],
+    find: {name: 'find', title: `Find target ${targetSlug}`, run: (backend) => findDoomed(backend, options)},
+    async confirm(backend, target, running) {
+      if (target === undefined) return false;
+      await guardTarget('delete-target', options, running);
+      if (!dryRun) await confirm?.(backend.project.backend, target);
+      return true;
+    },
+    change: {
+      name: 'delete',
+      title: () => `Delete target ${targetSlug}`,
+      async run(ledger, target, outlet) {
+        const isDone = target !== undefined && (await deleteTargetFrom(ledger.open, target, options));
+        const done = `${dryRun ? 'Would delete' : 'Deleted'} target ${targetSlug}`;
+        outlet.title(isDone ? done : `Target ${targetSlug} was already deleted`);
+        return isDone && !dryRun;
+      },
+    },
+  });
+  return {...open.project, targetSlug, running: found?.running, dryRun, deleted: result === true, warnings};
 }
 
 export async function listVariables(options: TargetOptions, host: PipelineHost): Promise<ListVariablesResult> {
@@ -161,7 +151,7 @@ export async function setVariables(options: SetVariablesOptions, host: PipelineH
   checkVariables(options);
   await guardTarget('set-variables', options, masking);
   const needs = wait ? (['set-variables', 'targets'] as const) : (['set-variables'] as const);
-  const ledger = await run([choose, set, waitForChanged], {connection: options, needs, options}, masking);
+  const ledger = await run([choose, set, waitIfAsked], {connection: options, needs, options}, masking);
   const {open, warnings} = known(ledger, 'open');
   return {...open.project, targetSlug, set: Object.keys(options.set ?? {}), unset, dryRun, warnings};
 }
