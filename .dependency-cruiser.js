@@ -12,7 +12,11 @@ const layers = {
   frameworks: {path: 'src/frameworks/', may: ['errors']},
   projects: {path: 'src/projects/', may: ['frameworks', 'files', 'errors']},
   settings: {path: 'src/settings/', may: ['retryPolicy', 'errors'], types: ['config']},
-  bundle: {path: 'src/bundle/', may: ['settings', 'frameworks', 'projects', 'modules', 'files', 'errors']},
+  bundle: {
+    path: 'src/bundle/',
+    may: ['settings', 'frameworks', 'projects', 'modules', 'files', 'errors'],
+    types: ['config'],
+  },
   http: {path: 'src/http/', may: ['errors']},
   // What the backends are called.
   names: {path: 'src/backends/names[.]ts'},
@@ -42,7 +46,7 @@ const layers = {
   operations: {
     path: 'src/operations/',
     may: ['settings', 'bundle', 'files', 'anyBackend', 'probe', 'retryPolicy', 'errors'],
-    types: ['http'],
+    types: ['config', 'http'],
   },
   pipelines: {
     path: 'src/pipelines/',

@@ -86,8 +86,11 @@ function docstring(text, indent) {
 }
 
 function member(key, indent) {
-  const name = definitions[key].config.split('.').at(-1);
-  return `${docstring(summaryOf(key), indent)}\n${indent}readonly ${name}?: ${typeOf(definitions[key])} | undefined;\n`;
+  const {config, notes, summary, default: standard} = definitions[key];
+  const name = config.split('.').at(-1);
+  const byDefault = standard === undefined ? [] : `@default ${JSON.stringify(standard).replaceAll('"', "'")}`;
+  const text = [summary.replace(/[;,] default \{default\}/, ''), notes ?? [], byDefault].flat().join(' ');
+  return `${docstring(text, indent)}\n${indent}readonly ${name}?: ${typeOf(definitions[key])} | undefined;\n`;
 }
 
 const configured = settingKeys.filter((key) => definitions[key].config !== undefined);

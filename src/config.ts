@@ -60,7 +60,10 @@ export interface Redirect {
 
 /** What can differ by target. */
 export interface SharedConfig {
-  /** Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production). */
+  /**
+   * Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production). False does not make it
+   * another.
+   */
   readonly production?: boolean | undefined;
   /** Names of the environment variables that the target must have; default: those in .env.example. */
   readonly variables?: readonly string[] | undefined;
@@ -70,35 +73,41 @@ export interface SharedConfig {
         readonly url?: ConfiguredCheck | readonly ConfiguredCheck[] | undefined;
         /** HTTP status to accept; default: any 2xx, after redirects to the same origin. */
         readonly status?: readonly number[] | undefined;
-        /** Text that the response must contain. */
+        /** Text that the response must contain. Literally, in its first 4 MiB; at most 1,000 characters. */
         readonly text?: string | undefined;
         /** Header to send with a check, to its own origin only. */
         readonly headers?: Readonly<Record<string, string>> | undefined;
         /** User to log in as for a check, with the password in MYCLI_CHECK_PASSWORD. */
         readonly user?: string | undefined;
-        /** Maximum number of retries of a check; default 5. */
+        /** Maximum number of retries of a check. @default 5 */
         readonly retries?: number | undefined;
-        /** Time between attempts of a check; default 2. */
+        /** Time between attempts of a check. In seconds. @default 2 */
         readonly interval?: number | undefined;
-        /** Maximum time for one attempt of a check; default 10. */
+        /** Maximum time for one attempt of a check. In seconds. @default 10 */
         readonly timeout?: number | undefined;
-        /** Deploy what ran before if it fails. */
+        /** Deploy what ran before if it fails. @default false */
         readonly rollbackOnFailure?: boolean | undefined;
       }
     | undefined;
   readonly guard?:
     | {
-        /** Refuse to deploy what was built with uncommitted changes. */
+        /**
+         * Refuse to deploy what was built with uncommitted changes. For a push of the work tree, files that git neither
+         * tracks nor ignores count, too.
+         */
         readonly cleanTree?: boolean | undefined;
-        /** Only deploy what was built on a branch that these patterns match. */
+        /** Only deploy what was built on a branch that these patterns match. `!` excludes. */
         readonly branch?: readonly string[] | undefined;
-        /** Only deploy from a clone of this git repository. */
+        /**
+         * Only deploy from a clone of this git repository. As the remote `origin` of the work tree, however it is
+         * written.
+         */
         readonly origin?: string | undefined;
         /** Refuse to deploy a commit that does not contain the one that the target runs. */
         readonly notOlder?: boolean | undefined;
         /** Refuse to deploy from anywhere but CI. */
         readonly ciOnly?: boolean | undefined;
-        /** Ask a person to type the name of the target before deploying. */
+        /** Ask a person to type the name of the target before deploying. In the library, `confirmTarget` asks. */
         readonly confirm?: boolean | undefined;
       }
     | undefined;
@@ -114,7 +123,7 @@ export interface TargetConfig extends SharedConfig {
   readonly access?: boolean | undefined;
   /** Make the target the primary one of its project. */
   readonly primary?: boolean | undefined;
-  /** Remove redirects that the configuration does not name. */
+  /** Remove redirects that the configuration does not name. @default false */
   readonly prune?: boolean | undefined;
 }
 
@@ -124,68 +133,92 @@ export interface MycliConfig extends SharedConfig {
   readonly projectSlug?: string | undefined;
   /** Target slug; with OAuth, the environment ID. */
   readonly targetSlug?: string | undefined;
-  /** auto, api, legacy or a plugin's; default auto. */
+  /** auto, api, legacy or a plugin's. @default 'auto' */
   readonly runtimeBackend?: string | undefined;
   /** URL of the service. */
   readonly origin?: string | undefined;
   /** URL of the logs of apps; default: that of --origin, with its first label "cloud" replaced by "logs". */
   readonly logsOrigin?: string | undefined;
-  /** Option for a plugin's backend. */
+  /** Option for a plugin's backend. @default {} */
   readonly backends?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
-  /** Maximum wait for a response; default 300. */
+  /**
+   * Maximum wait for a response. In seconds, from the last byte of a request to the end of the response. A
+   * download only has to start in that time. @default 300
+   */
   readonly requestTimeout?: number | undefined;
-  /** Maximum time to connect, including TLS; default 10. */
+  /** Maximum time to connect, including TLS. In seconds. @default 10 */
   readonly connectTimeout?: number | undefined;
-  /** Maximum time without progress; default 60. */
+  /** Maximum time without progress. In seconds, while sending a request or receiving its response. @default 60 */
   readonly idleTimeout?: number | undefined;
-  /** How often an upload that breaks off is sent again; default 2. */
+  /**
+   * How often an upload that breaks off is sent again. From its first byte, if the server cannot have had all of
+   * it. The waits are those of `rateLimit`. @default 2
+   */
   readonly uploadRetries?: number | undefined;
   /** User for the API key; switches from bearer to basic authentication. */
   readonly apiUser?: string | undefined;
-  /** Build output folder; default build. */
+  /** Build output folder. @default 'build' */
   readonly buildDirectory?: string | undefined;
-  /** Folder of config.server.ts or .js. */
+  /** Folder of config.server.ts or .js. For the library, by default the working directory. @default '.' */
   readonly projectDirectory?: string | undefined;
-  /** Bundle description; default: branch and commit. */
+  /** Bundle description; default: branch and commit. At most 2,048 characters. Outside git, the default is the time. */
   readonly message?: string | undefined;
-  /** Append branch and commit to a message of yours; default: only if a guard of the target needs them. */
+  /**
+   * Append branch and commit to a message of yours; default: only if a guard of the target needs them. As in
+   * `Release 5 [main: 1a2b3c4]`.
+   */
   readonly recordCommit?: boolean | undefined;
-  /** Server-only files. */
+  /**
+   * Server-only files. Glob patterns, written to a v2 bundle verbatim. Not empty. By default `ssr.js`, `ssr.mjs`
+   * and everything in `server`, if the build has them.
+   */
   readonly ssrOnly?: readonly string[] | undefined;
-  /** Files shared between server and client. */
+  /**
+   * Files shared between server and client. Glob patterns, written to a v2 bundle verbatim. By default everything
+   * in `static` and `client`, if the build has them.
+   */
   readonly ssrShared?: readonly string[] | undefined;
-  /** Bundle a static site, without server-only files. */
+  /**
+   * Bundle a static site, without server-only files. No file is server-only and every file is shared, whatever
+   * configuration files say. `matchMode` is then `ignore_missing` by default.
+   */
   readonly static?: boolean | undefined;
-  /** SSR parameter. */
+  /** SSR parameter. Merged over the defaults and over configuration files. */
   readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
-  /** Root folder of the archive (v2); default bld. */
+  /** Root folder of the archive (v2); default bld. At most 256 characters. */
   readonly rootDir?: string | undefined;
-  /** Path of the configuration, relative to the root folder (v2); default .runtime/config.json. */
+  /**
+   * Path of the configuration, relative to the root folder (v2); default .runtime/config.json. At most 256
+   * characters.
+   */
   readonly configPath?: string | undefined;
   /** Refuse (strict) or ignore patterns that match no file (v2); default strict. */
   readonly matchMode?: 'strict' | 'ignore_missing' | undefined;
-  /** Files to exclude. */
+  /** Files to exclude. In gitignore syntax, in addition to `.bundleignore`. */
   readonly ignore?: readonly string[] | undefined;
   /**
    * Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only, and
-   * code of a server.
+   * code of a server. Without it, they are an error. @default false
    */
   readonly allowSensitiveFiles?: boolean | undefined;
-  /** Publish source maps without a warning. */
+  /** Publish source maps without a warning. @default false */
   readonly allowSourceMaps?: boolean | undefined;
   /** gzip level, from 0 (none) to 9 (smallest archive) (v2); default 6. */
   readonly compressionLevel?: number | undefined;
-  /** Use the v2 format with Runtime (API key); it sends about half the bytes of v1. */
+  /** Use the v2 format with Runtime (API key); it sends about half the bytes of v1. @default false */
   readonly v2?: boolean | undefined;
-  /** Skip the upload if the bundle is unchanged. */
+  /** Skip the upload if the bundle is unchanged. @default false */
   readonly ifChanged?: boolean | undefined;
-  /** Wait for the deployment. */
+  /** Wait for the deployment. @default false */
   readonly wait?: boolean | undefined;
-  /** Time between status checks; default 5. */
+  /** Time between status checks. In seconds. @default 5 */
   readonly pollInterval?: number | undefined;
-  /** Limit for waiting, 0 for none; default 600. */
+  /** Limit for waiting, 0 for none. In seconds. @default 600 */
   readonly timeout?: number | undefined;
-  /** Wait for a running deployment to end first. */
+  /**
+   * Wait for a running deployment to end first. As long as `timeout` says. Otherwise the refusal is the error.
+   * @default false
+   */
   readonly waitForSlot?: boolean | undefined;
   readonly api?:
     | {
@@ -221,13 +254,13 @@ export interface MycliConfig extends SharedConfig {
     | undefined;
   readonly rateLimit?:
     | {
-        /** Maximum of retries; default 3. */
+        /** Maximum of retries. @default 3 */
         readonly maxRetries?: number | undefined;
-        /** First delay if the server names none, doubled on each retry; default 1000. */
+        /** First delay if the server names none, doubled on each retry. @default 1000 */
         readonly baseDelayMs?: number | undefined;
-        /** Maximum delay; default 30000. */
+        /** Maximum delay. @default 30000 */
         readonly maxDelayMs?: number | undefined;
-        /** HTTP status to treat as a rate limit; default 429. */
+        /** HTTP status to treat as a rate limit. @default [429] */
         readonly statusCodes?: readonly number[] | undefined;
         /** Prefix for messages about rate limits. */
         readonly prefix?: string | undefined;

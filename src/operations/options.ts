@@ -5,6 +5,7 @@ import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.j
 import type {BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
+import type {MycliConfig} from '../config.js';
 import type {RetryEvent} from '../http/types.js';
 import type {FollowUps} from '../settings/types.js';
 import type {RuntimeEvent} from './events.js';
@@ -39,7 +40,10 @@ export interface OperationProgress {
 }
 
 /** Options of every operation. */
-export interface CommonOptions {
+export interface CommonOptions extends Pick<
+  MycliConfig,
+  'requestTimeout' | 'connectTimeout' | 'idleTimeout' | 'uploadRetries'
+> {
   /** Cancels the operation, which rejects with `signal.reason` and leaves nothing behind. */
   readonly signal?: AbortSignal | undefined;
   /** Called with progress. The last `upload` event has `transferred` equal to `total`. */
@@ -50,21 +54,6 @@ export interface CommonOptions {
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
   /** Called before each wait for a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
-  /**
-   * Maximum seconds from the last byte of a request to the end of the response, above 0. A download only has to start
-   * in that time.
-   * @default 300
-   */
-  readonly requestTimeout?: number | undefined;
-  /** Maximum seconds to connect, including TLS. @default 10 */
-  readonly connectTimeout?: number | undefined;
-  /** Maximum seconds without progress while sending a request or receiving its response. @default 60 */
-  readonly idleTimeout?: number | undefined;
-  /**
-   * How often an upload is sent again, from its first byte, if it breaks off before the server can have had all of it.
-   * The waits are those of `rateLimit`. @default 2
-   */
-  readonly uploadRetries?: number | undefined;
   /** Base directory for relative paths. @default the process's working directory */
   readonly cwd?: string | undefined;
 }
@@ -100,12 +89,7 @@ export interface TargetResult extends ProjectResult {
 }
 
 /** How long to wait for a deployment. */
-export interface WaitOptions {
-  /** Seconds between polls. @default 5 */
-  readonly pollInterval?: number | undefined;
-  /** Maximum seconds to wait; 0 for no limit. @default 600 */
-  readonly timeout?: number | undefined;
-}
+export type WaitOptions = Pick<MycliConfig, 'pollInterval' | 'timeout'>;
 
 /** Options of what can be tried without changing anything. */
 export interface DryRunOptions {
@@ -114,15 +98,7 @@ export interface DryRunOptions {
 }
 
 /** What to do before a deployment, after it, and about one that fails. */
-export interface DeploymentOptions extends WaitOptions, FollowUps {
-  /** Waits for the deployment to finish. @default false */
-  readonly wait?: boolean | undefined;
-  /**
-   * When another deployment to the target is running, waits for it to end, as `WaitOptions` say, and then deploys.
-   * Otherwise the refusal is the error. @default false
-   */
-  readonly waitForSlot?: boolean | undefined;
-}
+export interface DeploymentOptions extends FollowUps, Pick<MycliConfig, 'wait' | 'waitForSlot' | keyof WaitOptions> {}
 
 /** How a check ended. */
 export interface CheckedAddress {
@@ -146,23 +122,7 @@ export interface CheckOutcome {
 }
 
 /** What must hold before something is deployed to a target. What is not set is not checked. */
-export interface GuardRules {
-  /**
-   * Refuses what was built with uncommitted changes. For a push of the work tree, files that git neither tracks nor
-   * ignores count, too. @default false
-   */
-  readonly cleanTree?: boolean | undefined;
-  /** Refuses what was not built on a branch that these patterns match; `!` excludes. @default any branch */
-  readonly branch?: readonly string[] | undefined;
-  /** Refuses unless this is the URL of the work tree's remote `origin`, however it is written. @default any */
-  readonly origin?: string | undefined;
-  /** Refuses a commit that does not contain the one that the target runs. @default false */
-  readonly notOlder?: boolean | undefined;
-  /** Refuses outside CI. @default false */
-  readonly ciOnly?: boolean | undefined;
-  /** Refuses unless `confirmTarget` resolves to the name of the target. @default false */
-  readonly confirm?: boolean | undefined;
-}
+export type GuardRules = NonNullable<MycliConfig['guard']>;
 
 /** What a person is asked to confirm. */
 export interface TargetConfirmation {
@@ -174,7 +134,7 @@ export interface TargetConfirmation {
 }
 
 /** What must hold before something is deployed to a target. */
-export interface GuardOptions {
+export interface GuardOptions extends Pick<MycliConfig, 'production'> {
   /**
    * Checked before anything is built or changed. Only `ciOnly` and `confirm` apply to a rollback,
    * and where nothing is deployed. @default nothing
@@ -185,11 +145,6 @@ export interface GuardOptions {
    * @default there is nobody to ask, so `guard.confirm` refuses
    */
   readonly confirmTarget?: ((confirmation: TargetConfirmation) => Promise<string>) | undefined;
-  /**
-   * Whether the target is production, for `MYCLI_SAFETY=no-production`. False does not make it another.
-   * @default by its name
-   */
-  readonly production?: boolean | undefined;
 }
 
 /** What a push and a deployment have in common. */

@@ -22,12 +22,14 @@ export const wait = {
     schema: schemas.pollSeconds,
     default: defaultWait.pollInterval,
     summary: 'Time between status checks; default {default}.',
+    notes: 'In seconds.',
   },
   timeout: {
     flag: {name: 'timeout', value: 'SECONDS'},
     schema: schemas.waitSeconds,
     default: defaultWait.timeout,
     summary: 'Limit for waiting, 0 for none; default {default}.',
+    notes: 'In seconds.',
   },
 } as const satisfies SettingRows;
 
@@ -39,6 +41,7 @@ export const slot = {
     default: false,
     summary: 'Wait for a running deployment to end first.',
     details: 'At most --timeout.',
+    notes: 'As long as `timeout` says. Otherwise the refusal is the error.',
   },
 } as const satisfies SettingRows;
 
@@ -68,6 +71,7 @@ export const check = {
     schema: checkFields.text,
     perTarget: true,
     summary: 'Text that the response must contain.',
+    notes: 'Literally, in its first 4 MiB; at most 1,000 characters.',
   },
   checkHeaders: {
     variable: 'MYCLI_CHECK_HEADER',
@@ -110,6 +114,7 @@ export const check = {
     perTarget: true,
     default: checkDefaults.interval,
     summary: 'Time between attempts of a check; default {default}.',
+    notes: 'In seconds.',
   },
   checkTimeout: {
     variable: 'MYCLI_CHECK_TIMEOUT',
@@ -118,6 +123,7 @@ export const check = {
     perTarget: true,
     default: checkDefaults.timeout,
     summary: 'Maximum time for one attempt of a check; default {default}.',
+    notes: 'In seconds.',
   },
 } as const satisfies SettingRows;
 
@@ -141,12 +147,14 @@ export const guard = {
     schema: schemas.toggle,
     perTarget: true,
     summary: 'Refuse to deploy what was built with uncommitted changes.',
+    notes: 'For a push of the work tree, files that git neither tracks nor ignores count, too.',
   },
   guardBranch: {
     config: 'guard.branch',
     schema: schemas.someItems,
     perTarget: true,
     summary: 'Only deploy what was built on a branch that these patterns match.',
+    notes: '`!` excludes.',
   },
   guardOrigin: {
     config: 'guard.origin',
@@ -154,6 +162,7 @@ export const guard = {
     syntax: 'url',
     perTarget: true,
     summary: 'Only deploy from a clone of this git repository.',
+    notes: 'As the remote `origin` of the work tree, however it is written.',
   },
   guardNotOlder: {
     config: 'guard.notOlder',
@@ -172,11 +181,13 @@ export const guard = {
     schema: schemas.toggle,
     perTarget: true,
     summary: 'Ask a person to type the name of the target before deploying.',
+    notes: 'In the library, `confirmTarget` asks.',
   },
   production: {
     schema: schemas.toggle,
     perTarget: true,
     summary: 'Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production).',
+    notes: 'False does not make it another.',
   },
   variables: {
     schema: schemas.list,

@@ -130,24 +130,29 @@ export const connection = {
     schema: schemas.requestSeconds,
     default: defaultLimits.requestMs / 1000,
     summary: 'Maximum wait for a response; default {default}.',
+    notes:
+      'In seconds, from the last byte of a request to the end of the response. A download only has to start in that time.',
   },
   connectTimeout: {
     flag: {name: 'connect-timeout', value: 'SECONDS'},
     schema: schemas.requestSeconds,
     default: defaultLimits.connectMs / 1000,
     summary: 'Maximum time to connect, including TLS; default {default}.',
+    notes: 'In seconds.',
   },
   idleTimeout: {
     flag: {name: 'idle-timeout', value: 'SECONDS'},
     schema: schemas.requestSeconds,
     default: defaultLimits.idleMs / 1000,
     summary: 'Maximum time without progress; default {default}.',
+    notes: 'In seconds, while sending a request or receiving its response.',
   },
   uploadRetries: {
     variable: 'MYCLI_UPLOAD_RETRIES',
     schema: schemas.nonNegative,
     default: defaultUploadRetries,
     summary: 'How often an upload that breaks off is sent again; default {default}.',
+    notes: 'From its first byte, if the server cannot have had all of it. The waits are those of `rateLimit`.',
   },
 } as const satisfies SettingRows;
 
@@ -242,16 +247,19 @@ export const bundle = {
     default: '.',
     summary: 'Folder of config.server.ts or .js.',
     details: 'By default that of the configuration file.',
+    notes: 'For the library, by default the working directory.',
   },
   message: {
     flag: {name: 'message', char: 'm', value: 'TEXT'},
     schema: schemas.bundleMessage,
     summary: 'Bundle description; default: branch and commit.',
     details: 'Outside git, the time.',
+    notes: 'At most 2,048 characters. Outside git, the default is the time.',
   },
   recordCommit: {
     schema: schemas.toggle,
     summary: 'Append branch and commit to a message of yours; default: only if a guard of the target needs them.',
+    notes: 'As in `Release 5 [main: 1a2b3c4]`.',
   },
   ssrOnly: {
     flag: {name: 'ssr-only', value: 'GLOB'},
@@ -259,6 +267,8 @@ export const bundle = {
     building: true,
     summary: 'Server-only files.',
     details: listDetails,
+    notes:
+      'Glob patterns, written to a v2 bundle verbatim. Not empty. By default `ssr.js`, `ssr.mjs` and everything in `server`, if the build has them.',
   },
   ssrShared: {
     flag: {name: 'ssr-shared', value: 'GLOB'},
@@ -266,6 +276,8 @@ export const bundle = {
     building: true,
     summary: 'Files shared between server and client.',
     details: listDetails,
+    notes:
+      'Glob patterns, written to a v2 bundle verbatim. By default everything in `static` and `client`, if the build has them.',
   },
   static: {
     flag: {name: 'static'},
@@ -273,6 +285,8 @@ export const bundle = {
     building: true,
     summary: 'Bundle a static site, without server-only files.',
     details: 'Every file is shared, and patterns are not strict.',
+    notes:
+      'No file is server-only and every file is shared, whatever configuration files say. `matchMode` is then `ignore_missing` by default.',
   },
   ssrParameters: {
     flag: {name: 'ssr-param', value: 'KEY=VALUE'},
@@ -280,6 +294,7 @@ export const bundle = {
     building: true,
     summary: 'SSR parameter.',
     details: 'The value can be JSON. A number that would print differently, such as 3.10, stays text. Repeatable.',
+    notes: 'Merged over the defaults and over configuration files.',
   },
   nodeVersion: {
     flag: {name: 'node-version', char: 'n', value: 'VERSION'},
@@ -294,12 +309,14 @@ export const bundle = {
     schema: schemas.entryPath,
     v2Only: true,
     summary: `Root folder of the archive (v2); default ${v2Defaults.rootDir}.`,
+    notes: 'At most 256 characters.',
   },
   configPath: {
     variable: 'MYCLI_CONFIG_PATH',
     schema: schemas.entryPath,
     v2Only: true,
     summary: `Path of the configuration, relative to the root folder (v2); default ${v2Defaults.configPath}.`,
+    notes: 'At most 256 characters.',
   },
   matchMode: {
     variable: 'MYCLI_MATCH_MODE',
@@ -330,6 +347,7 @@ export const bundle = {
     building: true,
     summary: 'Files to exclude.',
     details: `As in .bundleignore. ${listDetails}`,
+    notes: 'In gitignore syntax, in addition to `.bundleignore`.',
   },
   allowSensitiveFiles: {
     variable: 'MYCLI_ALLOW_SENSITIVE_FILES',
@@ -338,6 +356,7 @@ export const bundle = {
     summary:
       'Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only, and ' +
       'code of a server.',
+    notes: 'Without it, they are an error.',
   },
   allowSourceMaps: {
     variable: 'MYCLI_ALLOW_SOURCE_MAPS',

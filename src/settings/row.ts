@@ -32,6 +32,8 @@ export interface SettingRow {
   readonly summary: string;
   /** What only the reference says. */
   readonly details?: string;
+  /** What the types of the configuration and of the library's option say besides: units, limits. */
+  readonly notes?: string;
   /** Completes "No ... specified". @default the name of the setting */
   readonly label?: string;
   /** Whether a v1 bundle ignores it, of which a build warns. */

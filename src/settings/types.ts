@@ -1,28 +1,14 @@
 // What the types of the library name. They must not lead to valibot, which is not installed with us.
+import type {MycliConfig} from '../config.js';
+
+type CheckConfig = NonNullable<MycliConfig['check']>;
 
 /** A check of what was deployed. Its headers and credentials are sent to the origin of its URL alone. */
-export interface CheckOptions {
+export interface CheckOptions extends Omit<CheckConfig, 'url' | 'rollbackOnFailure'> {
   /** http(s) URL, or a path below the URL of the target: `/health`. */
   readonly url: string;
-  /**
-   * HTTP statuses to accept. Redirects to the same origin are followed, unless their status is one of these.
-   * @default any 2xx
-   */
-  readonly status?: readonly number[] | undefined;
-  /** What the first 4 MiB of the body must contain, literally; at most 1,000 characters. @default anything */
-  readonly text?: string | undefined;
-  /** Headers to send, such as one that opens a site that is not public. @default none */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** User to log in as, with HTTP basic authentication. @default no login */
-  readonly user?: string | undefined;
   /** Password of `user`. Without one, it is not sent. @default '' */
   readonly password?: string | undefined;
-  /** Maximum number of retries until the check passes. @default 5 */
-  readonly retries?: number | undefined;
-  /** Seconds between attempts. @default 2 */
-  readonly interval?: number | undefined;
-  /** Maximum seconds for one attempt. @default 10 */
-  readonly timeout?: number | undefined;
 }
 
 /** What follows a deployment, which must have a target. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {definitions, optionProblems, settingKeys} from '../../settings/definitions.js';
+import type {MycliConfig} from '../../config.js';
 import type {Environment} from '../../text/platform.js';
 import type {Guard} from '../../modules/load-module.js';
 import type {OptionProblem} from '../../settings/types.js';
@@ -7,58 +8,16 @@ import {fieldProblems} from '../../settings/schemas.js';
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../types.js';
 import {contentSchema} from './content-schema.js';
 
-/** What goes into a bundle, and its description. */
-export interface BundleContentOptions {
-  /** Path of the directory with the application's build output. @default 'build' */
-  readonly buildDirectory?: string | undefined;
-  /** Directory from which `config.server.ts`, `.js` or `.mjs` is read. @default the working directory */
-  readonly projectDirectory?: string | undefined;
-  /** Describes the bundle, at most 2,048 characters. @default `<branch>: <commit>` from git, else `Build of <date>` */
-  readonly message?: string | undefined;
-  /**
-   * Names the commit in a given message, too: `Release 5 [main: 1a2b3c4]`. Guards of later deployments need it.
-   * @default whether `guard` needs it
-   */
-  readonly recordCommit?: boolean | undefined;
-  /**
-   * Glob patterns of files that only run on the server, written to a v2 bundle verbatim. Must not be empty.
-   * @default `ssr.js`, `ssr.mjs` and everything in `server`, if the build has them
-   */
-  readonly ssrOnly?: readonly string[] | undefined;
-  /**
-   * Glob patterns of files shared between server and client, written to a v2 bundle verbatim.
-   * @default everything in `static` and `client`, if the build has them
-   */
-  readonly ssrShared?: readonly string[] | undefined;
-  /**
-   * Bundles a static site: no file is server-only and every file is shared, whatever configuration files say.
-   * `matchMode` defaults to `ignore_missing`. @default false
-   */
-  readonly static?: boolean | undefined;
-  /** Merged over the defaults and over configuration files. */
-  readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
+type Configured = 'buildDirectory' | 'projectDirectory' | 'message' | 'recordCommit' | 'static' | 'ignore' | 'ssrOnly';
+type ConfiguredV2 = 'ssrShared' | 'ssrParameters' | 'rootDir' | 'configPath' | 'matchMode' | 'compressionLevel';
+
+/** What goes into a bundle, and its description, as a configuration file says it. */
+export interface BundleContentOptions extends Pick<
+  MycliConfig,
+  Configured | ConfiguredV2 | 'allowSensitiveFiles' | 'allowSourceMaps'
+> {
   /** Metadata for the bundle's configuration. v1 only supports `dependencies`. */
   readonly bundleMetadata?: BundleV2Metadata | undefined;
-  /** v2 only. Path prefix of the archive's entries, at most 256 characters. @default 'bld' */
-  readonly rootDir?: string | undefined;
-  /**
-   * v2 only. Path of the configuration, relative to `rootDir`, at most 256 characters. @default '.runtime/config.json'
-   */
-  readonly configPath?: string | undefined;
-  /** v2 only. How the server treats patterns that match no file. @default 'strict' */
-  readonly matchMode?: BundleV2MatchMode | undefined;
-  /** Patterns of files to exclude, in gitignore syntax, in addition to `.bundleignore`. */
-  readonly ignore?: readonly string[] | undefined;
-  /**
-   * Includes files whose names suggest secrets (`.env*`, `.npmrc`, private keys) even if they are not server-only, and
-   * code of a server.
-   * @default false: such files are an error
-   */
-  readonly allowSensitiveFiles?: boolean | undefined;
-  /** Whether source maps are public on purpose, so that no warning tells of them. @default false */
-  readonly allowSourceMaps?: boolean | undefined;
-  /** v2 only. gzip level, 0 to 9. @default 6 */
-  readonly compressionLevel?: number | undefined;
 }
 
 /** Everything that planning a bundle needs. */
