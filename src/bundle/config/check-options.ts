@@ -5,7 +5,7 @@ import type {Environment} from '../../text/platform.js';
 import type {Guard} from '../../modules/load-module.js';
 import type {OptionProblem} from '../../settings/types.js';
 import {fieldProblems} from '../../settings/schemas.js';
-import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../types.js';
+import type {BundleFormat, BundleV2Metadata} from '../types.js';
 import {contentSchema} from './content-schema.js';
 
 type Configured = 'buildDirectory' | 'projectDirectory' | 'message' | 'recordCommit' | 'static' | 'ignore' | 'ssrOnly';
