@@ -4,9 +4,9 @@ import type {Suggestion} from '../errors/suggestion.js';
 import {normalizeOrigin, shownAddress} from '../http/origin.js';
 import type {AuthStrategy} from '../http/types.js';
 import type {Environment} from '../text/platform.js';
-import {apiBackend, identifyClient, unfitApiSlugs} from './api/backend.js';
-import type {ApiRuntimeConnection, BuiltInContext, HostBackend} from './host-backend.js';
-import {identifyKey, legacyBackend} from './legacy/backend.js';
+import {apiBackend, unfitApiSlugs} from './api/backend.js';
+import type {ApiRuntimeConnection, HostBackend} from './host-backend.js';
+import {legacyBackend} from './legacy/backend.js';
 import {legacyOrigin} from './legacy/connection.js';
 import type {BackendCheckContext} from './contract.js';
 import type {BuiltInName} from './names.js';
@@ -47,12 +47,6 @@ export interface BuiltIn {
    * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
    */
   location(settings: BackendSettings, env: Environment): Omit<BackendLocation, 'backend'>;
-  /**
-   * Asks the service, with a request that changes nothing, whether it accepts the credentials. An empty
-   * `context.projectSlug` is none.
-   * @throws RuntimeCliError when it refuses them or cannot be asked.
-   */
-  identify(context: BuiltInContext): Promise<Identity>;
   unconfigured(settings: BackendSettings, env: Environment): NotConfigured;
   /** What it requires of slugs, if it cannot take these; `check` has the same. @default it can take all */
   unfitSlugs?(slugs: Pick<BackendCheckContext, 'projectSlug' | 'targetSlug'>): readonly string[];
@@ -61,16 +55,6 @@ export interface BuiltIn {
 export interface NotConfigured {
   readonly code: ErrorCode;
   readonly suggestions: readonly Suggestion[];
-}
-
-/** Whose credentials they are, as far as the service tells, and until when. */
-export interface Identity {
-  /** Whether the service was asked. A token can only be tried on a project. */
-  readonly asked: boolean;
-  /** OAuth client, for Runtime (OAuth). */
-  readonly clientId?: string | undefined;
-  /** When the access token expires, ISO 8601, for Runtime (OAuth). */
-  readonly expiresAt?: string | undefined;
 }
 
 const ownKeySuggestion = 'The API key that is set is for Runtime (API key): drop --runtime-backend api to use it.';
@@ -87,7 +71,6 @@ const api: BuiltIn = {
     origin: normalized(apiConnection?.origin),
     organizationId: apiConnection?.organizationId,
   }),
-  identify: identifyClient,
   unconfigured: ({legacyAuth}) => ({
     code: 'ERR_CREDENTIALS_MISSING',
     suggestions: legacyAuth === undefined ? [apiSuggestion] : [ownKeySuggestion, apiSuggestion],
@@ -99,7 +82,6 @@ const legacy: BuiltIn = {
   backend: legacyBackend,
   options: ({origin, logsOrigin, legacyAuth}) => ({origin, logsOrigin, auth: legacyAuth}),
   location: (settings, env) => ({origin: normalized(legacyOrigin(settings, env))}),
-  identify: identifyKey,
   unconfigured(settings, env) {
     const hasKey = settings.legacyAuth !== undefined;
     return {
@@ -118,9 +100,9 @@ function legacySuggestion(origin: string | undefined, hasKey: boolean): Suggesti
   return ['Run ', {run: ['auth:login', '--origin', 'URL']}, ', or set MYCLI_RUNTIME_ORIGIN and MYCLI_API_KEY.'];
 }
 
-export const builtIns: ReadonlyMap<string, BuiltIn> = new Map(
-  Object.entries({api, legacy} satisfies Record<BuiltInName, BuiltIn>),
-);
+export const builtInRows: Readonly<Record<BuiltInName, BuiltIn>> = {api, legacy};
+
+export const builtIns: ReadonlyMap<string, BuiltIn> = new Map(Object.entries(builtInRows));
 
 function normalized(origin: string | undefined): string | undefined {
   return origin && normalizeOrigin('origin', origin);

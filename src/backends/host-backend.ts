@@ -5,10 +5,12 @@ import type {
   Backend,
   BackendContext,
   BackendCheckContext,
+  BackendVerifyContext,
   CheckResult,
   DeploymentItem,
   DeploymentRef,
   UploadResult,
+  VerifyResult,
 } from './contract.js';
 
 /** Connection to Runtime (OAuth). */
@@ -48,6 +50,20 @@ export interface NotedAhead {
   readonly underWay?: DeploymentItem | undefined;
 }
 
+/** Whose credentials they are, as far as the service tells, and until when. */
+export interface VerifiedCredentials extends VerifyResult {
+  /** Whether the service was asked. A token can only be tried on a project. @default true */
+  readonly asked?: boolean | undefined;
+  /** OAuth client, for Runtime (OAuth). */
+  readonly clientId?: string | undefined;
+  /** When the access token expires, ISO 8601, for Runtime (OAuth). */
+  readonly expiresAt?: string | undefined;
+}
+
+/** What `verify` of a built-in backend gets. */
+export type BuiltInVerifyContext<Options> = Omit<BuiltInContext<Options>, 'projectSlug'> &
+  Pick<BackendVerifyContext, 'projectSlug'>;
+
 /** A backend as the host calls it: one of this package, or one of a plugin with its answers checked. */
 export interface HostBackend<Options = unknown> extends Omit<Backend<Options>, 'required' | 'secrets'> {
   /** The plugin that it comes from. Undefined for the built-in ones. */
@@ -55,6 +71,7 @@ export interface HostBackend<Options = unknown> extends Omit<Backend<Options>, '
   readonly required?: AnyBackend['required'];
   readonly secrets?: AnyBackend['secrets'];
   check(context: BackendCheckContext<Options>): Promise<CheckResult>;
+  verify?(context: BuiltInVerifyContext<Options>): Promise<VerifiedCredentials>;
   /**
    * Formats whose upload also deploys when there is a target. The host waits for the target to be free before such an
    * upload. @default none

@@ -1,9 +1,9 @@
-import {builtIns, type BackendSettings, type Identity} from '../backends/built-in-backends.js';
+import type {BackendSettings} from '../backends/built-in-backends.js';
 import {notConfigured, resolveBackend, unsetOptions, type ResolvedBackend} from '../backends/resolve-backend.js';
 import {callBackend, callInContext, withTimeout} from '../backends/call.js';
 import {backendMembers, contextFor} from '../backends/members.js';
-import type {BuiltInContext, HostBackend} from '../backends/host-backend.js';
-import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
+import type {BuiltInContext, HostBackend, VerifiedCredentials} from '../backends/host-backend.js';
+import type {BackendLoginContext, BackendVerifyContext} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
 import {openBackend, checkContextOf} from './open-backend.js';
 import type {CommonOptions} from './options.js';
@@ -27,29 +27,9 @@ const silent: Outlet = {
 
 type Asking = Pick<CommonOptions, 'signal' | 'requestTimeout' | 'connectTimeout' | 'idleTimeout'>;
 
-/** Options of `identify`. */
-export interface IdentifyOptions extends Asking, BackendSettings {
-  /** A built-in backend. */
-  readonly backend: 'api' | 'legacy';
-  /** A project to try an access token on. */
-  readonly projectSlug?: string | undefined;
-}
-
-/**
- * Asks a built-in backend, with a request that changes nothing, whether it accepts the credentials, and whose they are.
- */
-export async function identify(options: IdentifyOptions, host: Host): Promise<Identity> {
-  const {backend: name} = options;
-  const builtIn = builtIns.get(name);
-  if (builtIn === undefined) throw createError('ERR_BACKEND_UNKNOWN', `The ${name} backend is not built in.`);
-  const resolved = await resolveBackend(builtIn.backend, options, checkContextOf({}, host));
-  return builtIn.identify(await openService(resolved, options, host).context());
-}
-
 /** A call to a backend that is not about a project. */
-interface ServiceCall extends Asking {
+interface ServiceCall extends Asking, BackendSettings {
   readonly backend: HostBackend;
-  readonly backendOptions: Readonly<Record<string, unknown>>;
 }
 
 type ServiceVerification = ServiceCall & Pick<BackendVerifyContext, 'projectSlug' | 'targetSlug'>;
@@ -58,14 +38,14 @@ type ServiceVerification = ServiceCall & Pick<BackendVerifyContext, 'projectSlug
 const longestVerification = 60_000;
 
 /**
- * Asks the service of a plugin's backend whether it accepts the credentials. Resolves to undefined if the backend
- * cannot tell.
+ * Asks the service of a backend whether it accepts the credentials, and whose they are, with requests that change
+ * nothing. Resolves to undefined if the backend cannot tell.
  * @throws RuntimeCliError if it is not configured, or the service refuses.
  */
 export async function verifyBackend(
   {projectSlug, targetSlug, ...call}: ServiceVerification,
   host: Host,
-): Promise<VerifyResult | undefined> {
+): Promise<VerifiedCredentials | undefined> {
   const {backend} = call;
   const resolved = await resolveBackend(backend, call, checkContextOf({projectSlug, targetSlug}, host));
   if (resolved.problem !== undefined) throw resolved.problem;
@@ -110,8 +90,7 @@ export async function logIn(
   return secrets;
 }
 
-/** Opens a backend for a call that is not about a project, or tries a token on one. */
-function openService(resolved: ResolvedBackend, options: Asking & Pick<IdentifyOptions, 'projectSlug'>, host: Host) {
-  const {projectSlug = ''} = options;
-  return openBackend(resolved, {...options, ...impatient, projectSlug}, {...host, outlet: silent});
+/** Opens a backend for a call that is not about a project. */
+function openService(resolved: ResolvedBackend, options: Asking, host: Host) {
+  return openBackend(resolved, {...options, ...impatient, projectSlug: ''}, {...host, outlet: silent});
 }

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import * as v from 'valibot';
 import type {BuiltInContext} from '../../src/backends/host-backend.js';
-import {identifyKey, legacyBackend} from '../../src/backends/legacy/backend.js';
+import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';
 import {isRuntimeCliError} from '../../src/errors/index.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
@@ -46,7 +46,7 @@ const v1 = bundleOf({format: 'v1'});
 
 /** How the host asks, by the name of the request in the document. */
 const asks: Readonly<Record<string, (context: Context) => Promise<unknown>>> = {
-  legacyListProjects: identifyKey,
+  legacyListProjects: (context) => legacyBackend.verify(context),
   legacyPushV1: (context) => legacyBackend.upload(v1, context),
   legacyPushAndDeployV1: (context) => legacyBackend.upload(v1, {...context, targetSlug: 'staging'}),
   legacyListBundles: (context) => promised(legacyBackend.listBundles)(range, context),

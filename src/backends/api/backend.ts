@@ -14,7 +14,7 @@ import {
   readAnswer,
   readUpload,
 } from '../answers.js';
-import {checkResult} from '../host-backend.js';
+import {checkResult, type VerifiedCredentials} from '../host-backend.js';
 import type {BackendCheckContext, BundleItem, DeploymentItem} from '../contract.js';
 import {connectApi, type ApiBackendOptions, type ApiContext} from './connection.js';
 import {environmentMembers} from './environments.js';
@@ -46,6 +46,30 @@ export const apiBackend = {
           : ['an organization ID of 1 to 32 characters']),
       ...unfitApiSlugs(slugs),
     ]);
+  },
+
+  /**
+   * Gets an access token, and tries it on the bundles of the project, when there is one. That the project does not exist
+   * says nothing against the client.
+   */
+  async verify(context): Promise<VerifiedCredentials> {
+    const {projectSlug} = context;
+    const send = connectApi({...context, projectSlug: projectSlug ?? ''});
+    const auth = context.options.connection?.auth;
+    const header = await auth?.getAuthorizationHeader(context);
+    const claims = claimsOf(header ?? '');
+    const owner = {
+      clientId: asText(claims['client_id']) ?? asText(claims['sub']),
+      expiresAt: timeOf(claims['exp']),
+    };
+    // To get a token, the client's credentials were checked. A token that was passed in was not.
+    if (projectSlug === undefined) return {...owner, asked: !(auth instanceof BearerTokenStrategy)};
+    try {
+      await send(operations.listBundles, {}, {searchParams: {limit: 1, offset: 0}});
+    } catch (error) {
+      if (!isRuntimeCliError(error) || error.status !== 404) throw error;
+    }
+    return owner;
   },
 
   async upload(bundle, context: ApiContext) {
@@ -111,29 +135,6 @@ export const apiBackend = {
 
   ...environmentMembers,
 } satisfies BuiltInBackend<ApiBackendOptions, 'promote' | 'tailLogs' | 'download' | 'deleteBundle'>;
-
-/**
- * Gets an access token, and tries it on the bundles of the project, when there is one. That the project does not exist
- * says nothing against the client.
- */
-export async function identifyClient(context: ApiContext) {
-  const send = connectApi(context);
-  const auth = context.options.connection?.auth;
-  const header = await auth?.getAuthorizationHeader(context);
-  const claims = claimsOf(header ?? '');
-  const owner = {
-    clientId: asText(claims['client_id']) ?? asText(claims['sub']),
-    expiresAt: timeOf(claims['exp']),
-  };
-  // To get a token, the client's credentials were checked. A token that was passed in was not.
-  if (context.projectSlug === '') return {...owner, asked: !(auth instanceof BearerTokenStrategy)};
-  try {
-    await send(operations.listBundles, {}, {searchParams: {limit: 1, offset: 0}});
-  } catch (error) {
-    if (!isRuntimeCliError(error) || error.status !== 404) throw error;
-  }
-  return {...owner, asked: true};
-}
 
 function claimsOf(header: string) {
   const payload = header.split('.')[1] ?? '';

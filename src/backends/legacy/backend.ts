@@ -29,6 +29,13 @@ export const legacyBackend = {
     return checkResult(missingOptions(options, env));
   },
 
+  async verify(context) {
+    readObject(
+      await connectLegacy({...context, projectSlug: ''})(operations.listProjects, {}, {searchParams: {limit: 1}}),
+    );
+    return {};
+  },
+
   async upload(bundle, context: LegacyContext) {
     if (bundle.format === 'v1') return uploadV1(bundle, context);
     const response = await connectLegacy(context)(operations.pushV2, {}, multipartBody(bundle, context));
@@ -85,11 +92,6 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
   const {bundleId, warnings, answer, raw} = read;
   const deployment = {bundleId, targetSlug, before};
   return {bundleId, warnings: [...noted, ...warnings], deployment, url: answer.url, raw};
-}
-
-export async function identifyKey(context: LegacyContext) {
-  readObject(await connectLegacy(context)(operations.listProjects, {}, {searchParams: {limit: 1}}));
-  return {asked: true};
 }
 
 const bundleStatuses = new Map<unknown, BundleItem['status']>([

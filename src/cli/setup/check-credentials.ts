@@ -1,4 +1,4 @@
-import type {BackendSettings} from '../../backends/built-in-backends.js';
+import {builtInRows, type BackendSettings} from '../../backends/built-in-backends.js';
 import type {HostBackend} from '../../backends/host-backend.js';
 import {capabilitiesOf} from '../../backends/members.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
@@ -52,17 +52,26 @@ export async function askService(
   settings: Settings,
   service: CheckedService,
 ): Promise<CredentialCheck> {
-  const {identify, verifyBackend} = await import('../../operations/identify.js');
-  const {signal} = context;
+  const {verifyBackend} = await import('../../operations/identify.js');
+  const {secrets, ...call} =
+    typeof service === 'string' ? builtInCall(context, settings, service) : pluginCall(settings, service);
+  const verified = await verifyBackend({...call, signal: context.signal}, commandHost(context, {secrets}));
+  if (verified === undefined)
+    return {status: 'unknown', reason: `The ${call.backend.name} backend cannot verify credentials.`};
+  const {account, asked = true, clientId, expiresAt} = verified;
+  const owner = {...(account !== undefined && {user: account}), clientId, expiresAt};
+  if (asked) return {status: 'accepted', ...owner};
+  const reason = 'A token can only be checked with an organization and a project.';
+  return {status: 'unknown', ...owner, reason, suggestions: ['Pass --organization and --project.']};
+}
+
+function pluginCall(settings: Settings, {backend, options: backendOptions}: Exclude<CheckedService, string>) {
+  const slugs = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
+  return {backend, backendOptions, ...slugs, ...networkLimits(settings), secrets: []};
+}
+
+function builtInCall(context: CommandContext, settings: Settings, service: BuiltInName) {
   const {projectSlug, organizationId, runtimeBackend} = settings;
-  if (typeof service !== 'string') {
-    const {backend, options: backendOptions} = service;
-    const slugs = {projectSlug: projectSlug?.value, targetSlug: settings.targetSlug?.value};
-    const call = {backend, backendOptions, ...slugs, ...networkLimits(settings), signal};
-    const verified = await verifyBackend(call, commandHost(context));
-    if (verified !== undefined) return {status: 'accepted', user: verified.account};
-    return {status: 'unknown', reason: `The ${backend.name} backend cannot verify credentials.`};
-  }
   const asking: Settings = {
     ...settings,
     runtimeBackend: {value: service, source: runtimeBackend.source},
@@ -71,12 +80,8 @@ export async function askService(
   };
   const incomplete = incompleteApi(asking, context.env);
   if (incomplete !== undefined) throw incomplete;
-  const {secrets, ...connection} = resolveConnection(context, asking);
-  const call = {...connection, backend: service, projectSlug: organizationId && projectSlug?.value, signal};
-  const {asked, ...identity} = await identify(call, commandHost(context, {secrets}));
-  if (asked) return {status: 'accepted', ...identity};
-  const reason = 'A token can only be checked with an organization and a project.';
-  return {status: 'unknown', ...identity, reason, suggestions: ['Pass --organization and --project.']};
+  const connection = resolveConnection(context, asking);
+  return {...connection, backend: builtInRows[service].backend, projectSlug: organizationId && projectSlug?.value};
 }
 
 /** Whether a service refused the credentials, and not merely failed. */
