@@ -19,6 +19,7 @@ const slow = [
   'test/cli/commands/{examples,init,runtime-start}.test.ts',
   'test/cli/output/{masking,pseudo-terminal,questions,step-outputs}.test.ts',
   'test/http/bodies.test.ts',
+  'test/operations/target/apply-target.test.ts',
   'test/local-runtime/{large-uploads,persistence,stalled-uploads}.test.ts',
 ];
 

@@ -79,7 +79,10 @@ export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
   'env:set': target,
   init: [],
   status: target,
+  'project:list': project.filter((flag) => flag !== '--project'),
+  'target:apply': project,
   'target:delete': project,
+  'target:diff': project,
   'target:list': project,
 };
 

@@ -102,7 +102,7 @@ export const optionSchemas: Readonly<Record<CallOptionName, v.GenericSchema>> = 
   legacyAuth: auth,
   signal: v.instance(AbortSignal, 'must be an AbortSignal'),
   ...each(callback, 'onProgress', 'onEvent', 'onRetry', 'onFallback', 'onResolve'),
-  ...each(callback, 'onDeletion', 'onReconnect'),
+  ...each(callback, 'onDeletion', 'onReconnect', 'onAccess'),
   ...each(callback, 'confirm', 'confirmTarget', 'guardsOf', 'optionsOf'),
   ...each(objectSchema, 'backends', 'backendOptions', 'pushRecords', 'uploadStates', 'set'),
   ...each(nonEmpty, 'cwd', 'archive', 'preview', 'output', 'backend', 'branch', 'match', 'name'),

@@ -3,7 +3,7 @@ import type {RuntimeBackend} from '../backends/names.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import type {Outlet} from '../operations/host.js';
 import type {OpenBackend} from '../operations/open-backend.js';
-import type {ProjectOptions} from '../operations/options.js';
+import type {ProjectOptions, TargetOptions} from '../operations/options.js';
 import {allItems} from '../operations/pages.js';
 import {allowChange, invoke} from '../operations/call-backend.js';
 import {
@@ -16,6 +16,7 @@ import {
 } from '../operations/targets/apply-target.js';
 import {
   compareTarget,
+  currentConfiguration,
   leftOut,
   readingCapabilities,
   readState,
@@ -71,7 +72,7 @@ export const applyToMade: Step<TargetRequest<CreateTargetOptions>> = {
     (options.copyFrom !== undefined || Object.keys(options.configuration ?? {}).length > 0),
   async run(ledger, {outlet}) {
     const {open, request, target} = known(ledger, 'open', 'target');
-    const {configuration = {}, copyFrom} = request.options;
+    const {configuration = {}, copyFrom, onAccess} = request.options;
     const {targetSlug} = target;
     const copied = copyFrom === undefined ? {} : await leftOut(open, copyFrom, targetSlug);
     const settings = {...copied, ...configuration.settings};
@@ -79,7 +80,7 @@ export const applyToMade: Step<TargetRequest<CreateTargetOptions>> = {
     const value = newAccessValue();
     const state = await readState(open, targetSlug, wanted);
     for (const warning of unsupportedWarnings(open, state, wanted)) outlet.warn(warning);
-    await applyConfiguration({open, targetSlug, wanted, value}, state);
+    await applyConfiguration({open, targetSlug, wanted, value, onAccess}, state);
     outlet.title(`${targetSlug} is as configured`);
     return wanted.access === true ? {target: {...target, access: value}} : {};
   },
@@ -110,9 +111,24 @@ export async function diffTarget(options: DiffTargetOptions, host: PipelineHost)
   return diff;
 }
 
+/** What a target is like, as a configuration would say it. */
+export function describeConfiguration(options: TargetOptions, host: PipelineHost) {
+  const {targetSlug} = options;
+  return withBackend(options, host, {
+    needs: ['target-settings'],
+    name: 'read',
+    title: `Read ${targetSlug}`,
+    async run(open, outlet) {
+      const configuration = await currentConfiguration(open, targetSlug);
+      outlet.title(`Read ${targetSlug}`);
+      return {...open.project, targetSlug, configuration};
+    },
+  });
+}
+
 /** Compares a target with a configuration, asks, and changes what differs. */
 export async function applyTarget(options: ApplyTargetOptions, caller: PipelineHost): Promise<AppliedTarget> {
-  const {targetSlug, configuration, rotate = false, wait = false, dryRun = false, confirm} = options;
+  const {targetSlug, configuration, rotate = false, wait = false, dryRun = false, confirm, onAccess} = options;
   verifyConfiguration(configuration, {rotate});
   const value = newAccessValue();
   const host = {...caller, secrets: [...(caller.secrets ?? []), value]};
@@ -132,7 +148,7 @@ export async function applyTarget(options: ApplyTargetOptions, caller: PipelineH
       async run(ledger, {state, diff}, outlet) {
         const {open} = ledger;
         await allowChange(open, {operation: 'update-target', targetSlug});
-        const applied = {open, targetSlug, wanted: configuration, value};
+        const applied = {open, targetSlug, wanted: configuration, value, onAccess};
         // What rotates makes a header itself.
         if (rotate) await rotateAccess(applied);
         await applyConfiguration(applied, rotate ? {...state, access: [{accessId: 'new'}]} : state);

@@ -44,7 +44,7 @@ async function look(open: OpenBackend, branch: string, copyFrom?: string) {
 
 /** What a preview of a branch takes: a push, and a target if there is none. */
 async function plan(
-  {branch, copyFrom, configuration, optionsOf, ...options}: DeployPreviewOptions,
+  {branch, copyFrom, configuration, onAccess, optionsOf, ...options}: DeployPreviewOptions,
   host: PipelineHost,
 ) {
   const {open, slug, item} = await withBackend(options, host, {
@@ -65,7 +65,7 @@ async function plan(
     push: await pushTo(slug),
     missing:
       item === undefined || item.state === 'creating'
-        ? {...reached, name: previewName(branch), copyFrom, configuration, ifMissing: true}
+        ? {...reached, name: previewName(branch), copyFrom, configuration, onAccess, ifMissing: true}
         : undefined,
     // Its settings have been shown.
     host: {...host, settings: []},

@@ -13,6 +13,9 @@ import type {DeployBundleResult, PromoteBundleResult, RollbackBundleResult} from
 import type {ArchiveSummary, PushResult} from '../../operations/push/options.js';
 import type {SafetyMode} from '../../operations/guard/safety.js';
 import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets/find-targets.js';
+import type {AppliedTarget} from '../../operations/targets/apply-target.js';
+import type {TargetDiff} from '../../operations/targets/compare-target.js';
+import type {ListProjectsResult} from '../../pipelines/configure.js';
 import type {CreatedTarget} from '../../operations/targets/create-target.js';
 import type {DeletedTarget} from '../../operations/targets/delete-target.js';
 import type {InvalidateResult} from '../../operations/targets/invalidate.js';
@@ -21,7 +24,7 @@ import type {DeletedPreview, DeployedPreview} from '../../operations/targets/pre
 import type {ListPreviewsResult, PrunePreviewsResult} from '../../pipelines/previews.js';
 import type {ListTargetsResult} from '../../pipelines/targets.js';
 import type {LocalRuntime} from '../../local-runtime/runtime-options.js';
-import type {MycliConfig} from '../../config.js';
+import type {MycliConfig, TargetConfig} from '../../config.js';
 import type {DoctorCheck} from '../setup/doctor.js';
 import type {BackendDescription, ServiceCredentials} from '../setup/check-credentials.js';
 import type {BackendEntry, CredentialEntry, CredentialKind} from '../settings/credential-file.js';
@@ -260,6 +263,20 @@ export interface TargetCreateDocument extends CreatedTarget {
   /** Whether nothing was created because of `--dry-run`. */
   readonly dryRun: boolean;
 }
+
+/** The projects that the credentials reach. */
+export type ProjectListDocument = ListProjectsResult;
+
+/** In what a target differs from its configuration, or with `--init` what was written about it. */
+export interface TargetDiffDocument extends TargetDiff {
+  /** With `--init`: what the target is like. */
+  readonly configuration?: TargetConfig | undefined;
+  /** With `--init`: the configuration file that has it now. Absent if the file is code, where you have to add it. */
+  readonly file?: string | undefined;
+}
+
+/** In what a target differed from its configuration, and how much of that was changed. */
+export type TargetApplyDocument = AppliedTarget;
 
 /** The deleted target, or with `--dry-run` the one that would be. */
 export type TargetDeleteDocument = DeletedTarget;

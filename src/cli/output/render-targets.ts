@@ -1,5 +1,5 @@
 import {isBuiltIn, projectTitle} from '../../backends/names.js';
-import type {BundleId, TargetItem, VariableItem} from '../../backends/contract.js';
+import type {BundleId, ProjectItem, TargetItem, VariableItem} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {TargetResult} from '../../operations/options.js';
 import type {DeletedTarget, DoomedTarget} from '../../operations/targets/delete-target.js';
@@ -23,6 +23,11 @@ export const targetColumns: readonly Column<TargetItem>[] = [
   {name: 'createdAt', value: ({createdAt}) => createdAt, time: true},
   {name: 'name', value: ({name}) => name, flexible: true, extra: true},
   url,
+];
+
+export const projectColumns: readonly Column<ProjectItem>[] = [
+  {name: 'projectSlug', value: ({projectSlug}) => projectSlug},
+  {name: 'name', value: ({name}) => name, flexible: true},
 ];
 
 export const previewColumns: readonly Column<PreviewItem>[] = [

@@ -28,20 +28,26 @@ export function isAttended({stdin}: Pick<QuestionContext, 'stdin'>): boolean {
 }
 
 /**
- * What asks before something is deleted, unless the user has confirmed already. Refuses at once if there is no terminal
+ * What asks before something is changed, unless the user has confirmed already. Refuses at once if there is no terminal
  * to ask in.
- * @param what what is to be deleted: `bundles`
+ * @param doing what is to be confirmed: `Deleting bundles`
+ * @param refusal what is said without a confirmation
  */
-export function deletionConsent(
+export function consent(
   yes: boolean,
-  what: string,
+  doing: string,
+  refusal: string,
   context: QuestionContext,
 ): (question: string) => Promise<void> {
   if (yes) return () => Promise.resolve();
-  if (canAsk(context)) return (question) => confirm(question, 'Cancelled. Nothing was deleted.', context);
-  throw createError('ERR_USAGE', `Deleting ${what} requires confirmation, but there is no terminal to ask in.`, {
+  if (canAsk(context)) return (question) => confirm(question, `Cancelled. ${refusal}`, context);
+  throw createError('ERR_USAGE', `${doing} requires confirmation, but there is no terminal to ask in.`, {
     suggestions: ['Pass --yes to skip the prompt.'],
   });
+}
+
+export function deletionConsent(yes: boolean, what: string, context: QuestionContext) {
+  return consent(yes, `Deleting ${what}`, 'Nothing was deleted.', context);
 }
 
 export async function confirm(question: string, refusal: string, context: QuestionContext): Promise<void> {

@@ -14,7 +14,8 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
   static override readonly summary = 'Push to a target of the branch, which is created if it is missing.';
   static override readonly description =
     'The target is called preview- and the branch. A new one starts with the variables of --copy-from, or of ' +
-    'preview.copyFrom in the configuration. An unchanged bundle is not uploaded again. The last line is the URL.';
+    'preview.copyFrom in the configuration. preview.settings and preview.access say what else it is like. An unchanged bundle is not uploaded again. ' +
+    'The last line is the URL.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> feature/search --project my-shop',
     '<%= config.bin %> <%= command.id %> feature/cart --project my-shop --copy-from staging',
@@ -50,7 +51,12 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
     const push = {...options, ...(await pushOptions(settings, {invalidate: this.flags.invalidate}, context)), branch};
     const {invalidate} = this.flags;
     const optionsOf = async (slug: string) => deploymentOptions(await context.settingsOf(slug), context, {invalidate});
-    const deploy = {...push, copyFrom: settings.copyFrom?.value, optionsOf};
+    const {previewSettings, previewAccess} = settings;
+    const configuration = {
+      ...(previewSettings && {settings: previewSettings.value}),
+      ...(previewAccess && {access: previewAccess.value}),
+    };
+    const deploy = {...push, copyFrom: settings.copyFrom?.value, configuration, optionsOf};
     if (this.flags['dry-run']) {
       const planned = await planPreview(deploy, host);
       if (planned.creates) context.output.outcome(`Dry run: a target for ${branch} would be created.`);
@@ -58,7 +64,10 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
       return {...renderPushPreview(planned, push, context.output), branch, creates: planned.creates};
     }
     const resultOf = (ledger: Parameters<typeof deployedPreview>[0]) => deployedPreview(ledger, branch);
-    const outcome = await withNextSteps(() => deployPreview(deploy, host), resultOf, {history: false});
+    const {withAccess} = await import('../../cli/output/render-configuration.js');
+    const outcome = await withAccess({targetSlug: `The preview of ${branch}`}, context.output, (onAccess) =>
+      withNextSteps(() => deployPreview({...deploy, onAccess}, host), resultOf, {history: false}),
+    );
     renderPush(outcome, context.output);
     return outcome.result;
   }

@@ -9,7 +9,8 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
   static override readonly summary = 'Create a target, and wait until it is ready.';
   static override readonly description =
     'Some services make the slug themselves: the outcome, --json and --output-env have it, and SLUG becomes the name. ' +
-    'With --copy-from, the target gets the variables and settings of another, and deploys what that runs. ' +
+    'With --copy-from, the target gets the variables and settings of another, and deploys what that runs. It becomes ' +
+    'what targets.SLUG of the configuration says. ' +
     '--no-wait does not wait.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> qa --project my-shop',
@@ -37,8 +38,12 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
     const {name, 'copy-from': copyFrom, 'dry-run': dryRun} = this.flags;
     const {createTarget} = await import('../../pipelines/targets.js');
+    const {targetConfigurationOf} = await import('../../cli/setup/target-config.js');
+    const {withAccess} = await import('../../cli/output/render-configuration.js');
     const {renderCreated} = await import('../../cli/output/render-targets.js');
-    const result = await createTarget({...options, ...targetWait(settings, true), name, copyFrom, dryRun}, host);
+    const configuration = await targetConfigurationOf(settings);
+    const creation = {...options, ...targetWait(settings, true), name, copyFrom, configuration, dryRun};
+    const result = await withAccess(options, context.output, (onAccess) => createTarget({...creation, onAccess}, host));
     return renderCreated({...result, dryRun}, context.output);
   }
 }

@@ -29,6 +29,8 @@ export interface ApplyTargetOptions extends DiffTargetOptions, DryRunOptions, Wa
   readonly wait?: boolean | undefined;
   /** Called before anything is changed. If it rejects, nothing is changed. */
   readonly confirm?: ((backend: RuntimeBackend, diff: TargetDiff) => Promise<void>) | undefined;
+  /** Called with the value of a new access header as soon as there is one: what follows may fail. */
+  readonly onAccess?: ((value: string) => void) | undefined;
 }
 
 /** What `applyTarget` resolves to. */
@@ -55,7 +57,7 @@ export function applyingCapabilities(wanted: TargetConfiguration, rotate = false
 export const newAccessValue = () => randomBytes(24).toString('base64url');
 
 /** How a target is changed. `value` is that of the access header, if one is made. */
-export interface Applying {
+export interface Applying extends Pick<ApplyTargetOptions, 'onAccess'> {
   readonly open: OpenBackend;
   readonly targetSlug: string;
   readonly wanted: TargetConfiguration;
@@ -68,6 +70,7 @@ interface Change {
   readonly send: () => Promise<void>;
   /** Whether a target has it. `left`: the differences that there are. */
   readonly isDone: (state: StateOfTarget, left: ReadonlySet<string>) => boolean;
+  readonly makesAccess?: true;
 }
 
 const keyOf = ({kind, name}: Pick<TargetDifference, 'kind' | 'name'>) => `${kind} ${name}`;
@@ -129,6 +132,7 @@ function accessAddition(
     what: 'the access header',
     send: () => invoke(open, 'changeAccess', {targetSlug, add: value}),
     isDone: ({access: now}) => now.length > access.length,
+    makesAccess: true,
   };
 }
 
@@ -159,7 +163,7 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
       () => undefined,
       (error: unknown) => ({error}),
     );
-    if (failure === undefined) return;
+    if (failure === undefined) break;
     if (lost.size === 0 || open.signal.aborted) throw failure.error;
     const state = await readState(open, targetSlug, wanted).catch(() => undefined);
     open.signal.throwIfAborted();
@@ -174,6 +178,7 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
       throw failure.error;
     left = left.filter((change) => !isDone(change));
   }
+  if (changes.some(({makesAccess}) => makesAccess)) applying.onAccess?.(applying.value);
 }
 
 function withAdvice(error: RuntimeCliError, what: string, {open, targetSlug}: Applying): Error {

@@ -111,6 +111,33 @@ export function completeRedirect({redirectId: _, ...redirect}: RedirectItem): Re
   return {...redirect, ...Object.fromEntries(entries)};
 }
 
+/** A target as a configuration says it, without what any target has. */
+export async function currentConfiguration(open: OpenBackend, targetSlug: string): Promise<TargetConfiguration> {
+  const {readTarget, listRedirects, listAccess, listVariables} = open.backend;
+  const wanted = {
+    ...(readTarget && {settings: {}, primary: true}),
+    ...(listRedirects && {redirects: []}),
+    ...(listAccess && {access: true}),
+    ...(listVariables && {variables: []}),
+  };
+  const {settings, primary, redirects, access, variables} = await readState(open, targetSlug, wanted);
+  const isOwn = ([name, value]: readonly [string, unknown]) =>
+    value !== undefined && canonical(value) !== canonical(targetSettings[name]?.default);
+  const withoutDefaults = (redirect: Redirect) =>
+    Object.entries(redirect).filter(([name, value]) => value !== redirectFields[name]?.default);
+  const own: TargetSettings = Object.fromEntries(Object.entries(settings).filter(isOwn));
+  const list = redirects.map(
+    (one) => Object.fromEntries(withoutDefaults(completeRedirect(one))) as unknown as Redirect,
+  );
+  return {
+    settings: own,
+    ...(list.length > 0 && {redirects: list}),
+    ...(access.length > 0 && {access: true}),
+    ...(primary === true && {primary}),
+    ...(variables.length > 0 && {variables}),
+  };
+}
+
 /** In what a target differs from a configuration. */
 export function compareTarget(state: StateOfTarget, wanted: TargetConfiguration): readonly TargetDifference[] {
   const differs = (before: unknown, after: unknown) => canonical(before) !== canonical(after);

@@ -19,6 +19,8 @@ export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitO
   readonly copyFrom?: string | undefined;
   /** What it is to be like, once it is ready: for those that are not waited for, `applyTarget` sees to it. @default {} */
   readonly configuration?: TargetConfiguration | undefined;
+  /** Called with the value of its access header as soon as there is one: what follows may fail. */
+  readonly onAccess?: ((value: string) => void) | undefined;
   /** Resolves to the target that is there, if there is one. @default false: that is an error */
   readonly ifMissing?: boolean | undefined;
   /** Waits until it is ready. The interval is 10 s by default. @default true */

@@ -23,6 +23,8 @@ export interface DeployPreviewOptions extends Omit<
   readonly copyFrom?: string | undefined;
   /** What a new preview is to be like. With an access header, checks of the call send it. @default {} */
   readonly configuration?: TargetConfiguration | undefined;
+  /** Called with the value of that header as soon as there is one: what follows may fail. */
+  readonly onAccess?: ((value: string) => void) | undefined;
   /** The options that depend on the target, by its slug, which is known once it is found. @default none */
   readonly optionsOf?: ((targetSlug: string) => Promise<Partial<ReleaseOptions>>) | undefined;
 }

@@ -118,6 +118,10 @@ const successes: readonly Case[] = [
   {what: 'what is stored', args: ['auth:status', '--no-verify', '--origin', 'https://runtime.example']},
   {what: 'all of it', args: ['auth:logout', '--all']},
   {what: 'a shell', args: ['completion', 'bash']},
+  {what: 'the projects', args: ['project:list']},
+  {what: 'a target as code', args: ['target:diff', 'staging', '--init', '-C', '..', ...shop]},
+  {what: 'a target as it is configured', args: ['target:diff', 'staging', '-C', '..', ...shop]},
+  {what: 'nothing to change', args: ['target:apply', 'staging', '-C', '..', ...shop, '--yes']},
   {what: 'a project', args: ['init', '-C', 'build', '--yes', ...shop, '--runtime-backend', 'legacy']},
 ];
 
@@ -154,6 +158,9 @@ const failures: readonly (Case & {readonly code: ErrorCode})[] = [
   {what: 'logs of no target', code: 'ERR_REJECTED', args: ['logs', ...shop, '--target', 'nowhere']},
   {what: 'a target that is there', code: 'ERR_REJECTED', args: ['target:create', 'staging', ...shop]},
   {what: 'a production target', code: 'ERR_GUARD_REFUSED', args: ['target:delete', 'live', ...shop, '--yes']},
+  {what: 'wrong credentials', code: 'ERR_UNAUTHORIZED', args: ['project:list'], env: nobody},
+  {what: 'no configuration', code: 'ERR_USAGE', args: ['target:diff', 'unused', ...shop]},
+  {what: 'no consent', code: 'ERR_USAGE', args: ['target:apply', 'staging', ...shop]},
   {what: 'a pattern of no path', code: 'ERR_OPTION_INVALID', args: ['target:invalidate', 'a', ...staging]},
   {what: 'wrong credentials', code: 'ERR_UNAUTHORIZED', args: ['target:list', ...shop], env: nobody},
   {what: 'no such target', code: 'ERR_REJECTED', args: ['env:list', ...shop, '--target', 'nowhere']},

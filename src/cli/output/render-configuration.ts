@@ -1,0 +1,98 @@
+import {inspect} from 'node:util';
+import type {Redirect} from '../../backends/contract.js';
+import {replacePrivateFile} from '../../files/write-files.js';
+import {accessHeader, type AppliedTarget} from '../../operations/targets/apply-target.js';
+import type {TargetDiff, TargetDifference} from '../../operations/targets/compare-target.js';
+import {count} from '../../text/sentence.js';
+import {placeFlags} from '../../text/suggest.js';
+import type {TargetDiffDocument} from './documents.js';
+import type {Output} from './output.js';
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined ? 'unknown' : JSON.stringify(value);
+}
+
+function redirectText({to, status, forwardQuery, forwardWildcard}: Redirect): string {
+  const extras = [String(status), ...(forwardQuery ? ['query'] : []), ...(forwardWildcard ? ['wildcard'] : [])];
+  return `${to} (${extras.join(', ')})`;
+}
+
+/** `~ logLevel: info → debug`, `+ redirect /old → /new (301)` */
+function differenceText({kind, name, before, after}: TargetDifference): string {
+  if (kind === 'setting') return `~ ${name}: ${shown(before)} → ${shown(after)}`;
+  if (kind === 'variable') return `! ${name} is not set`;
+  if (kind === 'access') return after === true ? '+ access header' : '- access headers';
+  if (kind === 'primary') return '+ primary target';
+  const [old, wanted] = [before as Redirect | undefined, after as Redirect | undefined];
+  if (wanted === undefined) return `- redirect ${name}`;
+  const sign = old === undefined ? '+' : '~';
+  return `${sign} redirect ${name} → ${redirectText(wanted)}${old === undefined ? '' : `, was ${redirectText(old)}`}`;
+}
+
+const mostLines = 100;
+
+export function listDifferences({differences}: TargetDiff, output: Output): void {
+  for (const difference of differences.slice(0, mostLines)) output.result(differenceText(difference));
+  const more = differences.length - mostLines;
+  if (more > 0) output.result(`and ${String(more)} more, which --json has`);
+}
+
+export function renderTargetDiff(result: TargetDiff, output: Output): TargetDiff {
+  const {identical, differences, projectSlug, targetSlug, backend} = result;
+  listDifferences(result, output);
+  if (identical) output.outcome(`${targetSlug} is as configured.`);
+  else output.outcome(`Found ${count(differences.length, 'difference')} between ${targetSlug} and the configuration.`);
+  const apply = {run: ['target:apply', targetSlug, ...placeFlags({projectSlug, backend})]};
+  if (differences.some(({kind}) => kind !== 'variable')) output.hint(['To change it, run: ', apply]);
+  adviseVariables(result, output);
+  return result;
+}
+
+function adviseVariables({differences, projectSlug, targetSlug, backend}: TargetDiff, output: Output): void {
+  const missing = differences.filter(({kind}) => kind === 'variable').map(({name}) => `${name}=@FILE`);
+  const set = {run: ['env:set', ...missing, ...placeFlags({projectSlug, targetSlug, backend})]};
+  if (missing.length > 0) output.hint(['To set what is missing, run: ', set]);
+}
+
+/** Shows what `--init` has written, or has not because the file is code. */
+export function renderWrittenTarget(result: TargetDiffDocument, output: Output): TargetDiffDocument {
+  const {file, targetSlug, configuration} = result;
+  if (file !== undefined) output.outcome(`Wrote what ${targetSlug} is like into ${file}.`);
+  else {
+    output.outcome('Add this to "targets" of the configuration, which is code:');
+    output.result(`'${targetSlug}': ${inspect(configuration, {depth: null, compact: false, maxArrayLength: null})},`);
+  }
+  return result;
+}
+
+export function renderApplied(result: AppliedTarget, output: Output): AppliedTarget {
+  const {applied, dryRun, targetSlug, access} = result;
+  if (dryRun) return {...result, ...renderTargetDiff(result, output)};
+  if (applied === 0 && access === undefined) output.outcome(`Nothing to change: ${targetSlug} is as configured.`);
+  else if (applied === 0) output.outcome(`Made a new access header for ${targetSlug}.`);
+  else output.outcome(`Changed ${targetSlug}: ${count(applied, 'difference')} less.`);
+  adviseVariables(result, output);
+  return result;
+}
+
+/** Runs what may make an access header, and shows the value of it, whatever comes after. */
+export async function withAccess<Result>(
+  {targetSlug, file}: {readonly targetSlug: string; readonly file?: string | undefined},
+  output: Output,
+  run: (onAccess: (value: string) => void) => Promise<Result>,
+): Promise<Result> {
+  let made: string | undefined;
+  try {
+    return await run((value) => (made = value));
+  } finally {
+    if (made !== undefined && file !== undefined) {
+      await replacePrivateFile(file, `${made}\n`);
+      output.outcome(`Wrote the value of the access header of ${targetSlug} to ${file}.`);
+    } else if (made !== undefined) {
+      output.outcome(`${targetSlug} is shut. Visitors get in with this header, whose value nobody can read again:`);
+      output.result(`${accessHeader}: ${made}`);
+    }
+    if (made !== undefined) output.hint([`Checks send it with check.headers: {'${accessHeader}': '@FILE'}.`]);
+  }
+}

@@ -1,0 +1,98 @@
+import * as v from 'valibot';
+import type {Redirect} from '../../backends/contract.js';
+import {createError} from '../../errors/index.js';
+import {reasonOf} from '../../errors/system-failure.js';
+import {readTextFile} from '../../files/read-file.js';
+import {describeProblems, fieldProblems} from '../../settings/schemas.js';
+import {redirectFields, redirectSchema} from '../../settings/target-settings.js';
+import {tryJson} from '../../text/json.js';
+
+/** What a file says of a redirect, or why that cannot be one, and where. */
+interface Entry {
+  readonly place: string;
+  readonly value?: unknown;
+  readonly problem?: string | undefined;
+}
+
+const mostShown = 10;
+
+/**
+ * Reads the redirects of a file: JSON with a list of them, CSV with a header, or lines of `_redirects`.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID`, naming the lines.
+ */
+export async function readRedirects(path: string): Promise<readonly Redirect[]> {
+  const text = await readTextFile(path).catch((error: unknown) => {
+    throw createError('ERR_CONFIG_INVALID', `The redirects in ${path} cannot be read: ${reasonOf(error)}.`);
+  });
+  const entries = /\.json$/i.test(path) ? jsonEntries(text) : /\.csv$/i.test(path) ? csvEntries(text) : lines(text);
+  const read = entries.map(({place, value, problem}) => {
+    const {success, output, issues = []} = v.safeParse(redirectSchema, value);
+    if (problem === undefined && success) return {redirect: output};
+    return {problem: `${place}: ${problem ?? describeProblems(fieldProblems(issues))}`};
+  });
+  const problems = read.flatMap(({problem}) => problem ?? []);
+  if (problems.length === 0) return read.flatMap(({redirect}) => redirect ?? []);
+  const more = problems.length > mostShown ? [`and ${String(problems.length - mostShown)} more`] : [];
+  const shown = [...problems.slice(0, mostShown), ...more].join('; ');
+  throw createError('ERR_CONFIG_INVALID', `${path} has redirects that a target cannot have. ${shown}.`, {
+    suggestions: ['Correct these, or leave them out. docs/reference/configuration.md has the fields of a redirect.'],
+    details: {file: path, problems},
+  });
+}
+
+function jsonEntries(text: string): readonly Entry[] {
+  const list = tryJson(text);
+  if (!Array.isArray(list)) return [{place: 'the file', problem: 'it is not a JSON array of redirects'}];
+  return list.map((value: unknown, index) => ({place: `entry ${String(index + 1)}`, value}));
+}
+
+/** The lines of a text that say something, with their numbers. */
+function numbered(text: string): readonly (readonly [place: string, line: string])[] {
+  const all = text.split(/\r?\n/).map((line, index) => [`line ${String(index + 1)}`, line.trim()] as const);
+  return all.filter(([, line]) => line !== '');
+}
+
+/** The header has the names of the configuration, or those of a service. */
+function csvEntries(text: string): readonly Entry[] {
+  const [header, ...rows] = numbered(text);
+  const fieldOf = (name: string) =>
+    Object.entries(redirectFields).find(([own, {legacy, api}]) => [own, legacy, api].includes(name))?.[0];
+  const names = cells(header?.[1] ?? '').map((name) => fieldOf(name) ?? name);
+  return rows.map(([place, line]) => {
+    const values = cells(line);
+    if (values.length !== names.length)
+      return {place, problem: `it has ${String(values.length)} values, and the header ${String(names.length)}`};
+    const given = names.map((name, index) => [name, values[index] ?? ''] as const).filter(([, value]) => value !== '');
+    return {place, value: Object.fromEntries(given.map(([name, value]) => [name, typed(value)]))};
+  });
+}
+
+/** The values of a line of CSV. */
+function cells(line: string): readonly string[] {
+  const found = line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g);
+  return [...found].map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim());
+}
+
+function typed(value: string): unknown {
+  return ['true', 'false'].includes(value.toLowerCase()) || /^\d+$/.test(value) ? tryJson(value.toLowerCase()) : value;
+}
+
+/** `/old /new 302`, as other hosts have it. `*` at the end of the first goes where the second has `:splat`. */
+function lines(text: string): readonly Entry[] {
+  return numbered(text)
+    .filter(([, line]) => !line.startsWith('#'))
+    .map(([place, line]) => {
+      const [from = '', to = '', code = '301', ...rest] = line.replace(/\s#.*$/, '').split(/\s+/);
+      const splat = to.includes(':splat');
+      const problem =
+        rest.length > 0 || code.includes('=') || to.includes('=')
+          ? 'a target has no redirects with conditions or parameters'
+          : !/^30[12]$/.test(code)
+            ? `a target has redirects with 301 and 302, not ${code}`
+            : /\/:\w/.test(from + to.replaceAll(':splat', '')) || (splat && !from.endsWith('*'))
+              ? 'a target has no placeholders but * at the end, which is :splat'
+              : undefined;
+      const redirect = {from, to: to.replaceAll(':splat', '*'), status: Number(code), forwardQuery: true};
+      return {place, problem, value: {...redirect, forwardWildcard: splat}};
+    });
+}

@@ -1,0 +1,71 @@
+import {join} from 'node:path';
+import type {TargetConfig} from '../../config.js';
+import {createError} from '../../errors/index.js';
+import {withLock} from '../../files/lock.js';
+import {readJsonFile} from '../../files/read-file.js';
+import {replaceTextFile} from '../../files/write-files.js';
+import type {TargetConfiguration} from '../../operations/targets/compare-target.js';
+import {asRecord} from '../../text/json.js';
+import type {CommandContext} from '../command/command-context.js';
+import type {Settings} from '../settings/settings.js';
+import {readRedirects} from './redirects-file.js';
+
+/** What a target is to be like, by the settings. */
+export async function targetConfigurationOf(settings: Settings): Promise<TargetConfiguration> {
+  const {targetSettings, redirects, access, primary, prune, variables} = settings;
+  const list = typeof redirects?.value === 'string' ? await readRedirects(redirects.value) : redirects?.value;
+  return {
+    ...(targetSettings && {settings: targetSettings.value}),
+    ...(list && {redirects: list, prune: prune.value}),
+    ...(access && {access: access.value}),
+    ...(primary && {primary: primary.value}),
+    ...(variables && {variables: variables.value}),
+  };
+}
+
+/** The same. @throws RuntimeCliError if they say nothing about it. */
+export async function requireConfiguration(settings: Settings, slug: string): Promise<TargetConfiguration> {
+  const configuration = await targetConfigurationOf(settings);
+  if (Object.keys(configuration).length > 0) return configuration;
+  const init = {run: ['target:diff', slug, '--init']};
+  throw createError('ERR_USAGE', `The configuration says nothing about the target "${slug}".`, {
+    suggestions: [['To write what it is like now into the configuration, run: ', init]],
+  });
+}
+
+/** What was written about a target, and where. */
+export interface WrittenTarget {
+  readonly configuration: TargetConfig;
+  /** The configuration file. Undefined if it is code: the user has to add it there. */
+  readonly file?: string | undefined;
+}
+
+/**
+ * Writes what a target is like into the configuration file, if that is JSON, or into a new one.
+ * @throws RuntimeCliError `ERR_USAGE` if the file says something about it already.
+ */
+export async function writeTarget(
+  configuration: TargetConfiguration,
+  {targetSlug, projectSlug}: {readonly targetSlug: string; readonly projectSlug: string},
+  {cwd, configFile}: Pick<CommandContext, 'cwd' | 'configFile'>,
+): Promise<WrittenTarget> {
+  const path = configFile?.path ?? join(cwd, 'mycli.config.json');
+  if (!path.endsWith('.json')) return {configuration};
+  await withLock(path, async () => {
+    const before = configFile === undefined ? {projectSlug} : asRecord(await readJsonFile(path));
+    const isManifest = path.endsWith('package.json');
+    const config = isManifest ? asRecord(before['mycli']) : before;
+    const targets = asRecord(asRecord(config)['targets']);
+    const own = asRecord(targets[targetSlug]);
+    const taken = Object.keys(configuration).find((key) => own[key] !== undefined);
+    if (taken !== undefined) {
+      throw createError('ERR_USAGE', `${path} has ${taken} of ${targetSlug} already. Nothing was written.`, {
+        suggestions: [['To see what differs, run: ', {run: ['target:diff', targetSlug]}]],
+      });
+    }
+    const changed = {...config, targets: {...targets, [targetSlug]: {...own, ...configuration}}};
+    const json = JSON.stringify(isManifest ? {...before, mycli: changed} : changed, undefined, 2);
+    await replaceTextFile(path, `${json}\n`);
+  });
+  return {configuration, file: path};
+}

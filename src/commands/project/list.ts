@@ -1,0 +1,26 @@
+import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
+import {columnsFlag, flagsOf, projectFlags} from '../../cli/command/flags.js';
+import type {ProjectListDocument} from '../../cli/output/documents.js';
+
+const {project: _, ...flags} = projectFlags;
+
+export default class ProjectList extends BaseCommand<typeof ProjectList> {
+  static override readonly summary = 'List the projects that the credentials reach.';
+  static override readonly description = 'Columns: projectSlug, name.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --runtime-backend api --json',
+  ];
+  static override readonly flags = {...flags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
+
+  protected async execute(context: CommandContext): Promise<ProjectListDocument> {
+    const {projectColumns} = await import('../../cli/output/render-targets.js');
+    const {chooseColumns, printRows} = await import('../../cli/output/table.js');
+    const columns = chooseColumns(projectColumns, this.flags.columns);
+    const {options, host} = await this.reach(context, []);
+    const {listProjects} = await import('../../pipelines/configure.js');
+    const result = await listProjects(options, host);
+    printRows(result.projects, columns, 'The credentials reach no project.', context.output);
+    return result;
+  }
+}

@@ -1,0 +1,53 @@
+import {resolve} from 'node:path';
+import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
+import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
+import {guardOptions, targetWait} from '../../cli/command/operation-options.js';
+import type {TargetApplyDocument} from '../../cli/output/documents.js';
+import {consent} from '../../cli/setup/prompts.js';
+import type {TargetDiff} from '../../operations/targets/compare-target.js';
+
+export default class TargetApply extends BaseCommand<typeof TargetApply> {
+  static override readonly summary = 'Make a target what its configuration says.';
+  static override readonly description =
+    'Shows what target:diff shows, asks, and changes it: redirects first, and last in one request what publishes the ' +
+    'target again, which --wait waits for. Without a terminal, pass --yes. The value of a new access header is printed ' +
+    'once, or written to --output.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> staging --project my-shop --wait',
+    '<%= config.bin %> <%= command.id %> staging -p my-shop --rotate --yes',
+  ];
+  static override readonly args = {
+    slug: Args.string({description: 'Slug of the target; default: the configured one.'}),
+  };
+  static override readonly flags = {
+    ...projectFlags,
+    ...flagsOf('target', 'wait', 'rateLimit', 'events'),
+    rotate: Flags.boolean({summary: 'Make a new access header, and remove those before once it works.'}),
+    output: Flags.string({helpValue: 'FILE', summary: 'File for the value of a new access header.'}),
+    ...dryRunFlag,
+    ...yesFlag,
+  };
+
+  protected async execute(context: CommandContext): Promise<TargetApplyDocument> {
+    const {yes, rotate, output: file, 'dry-run': dryRun} = this.flags;
+    const {slug} = this.args;
+    const ask = consent(yes || dryRun, 'Changing a target', 'Nothing was changed.', context);
+    const reach = {writes: true, ...(slug !== undefined && {target: {slug, argument: 'SLUG'}})};
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
+    const {applyTarget} = await import('../../pipelines/configure.js');
+    const {requireConfiguration} = await import('../../cli/setup/target-config.js');
+    const {listDifferences, renderApplied, withAccess} = await import('../../cli/output/render-configuration.js');
+    const configuration = await requireConfiguration(settings, options.targetSlug);
+    const confirm = async (_: string, diff: TargetDiff) => {
+      listDifferences(diff, context.output);
+      await ask(`Change ${options.targetSlug} of ${options.projectSlug}?`);
+    };
+    const wait = targetWait(settings, false);
+    const guards = guardOptions(settings, context);
+    const place = {targetSlug: options.targetSlug, file: file === undefined ? undefined : resolve(context.cwd, file)};
+    const result = await withAccess(place, context.output, (onAccess) =>
+      applyTarget({...options, configuration, rotate, dryRun, ...wait, ...guards, confirm, onAccess}, host),
+    );
+    return renderApplied(result, context.output);
+  }
+}

@@ -1,0 +1,46 @@
+import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
+import {flagsOf, projectFlags} from '../../cli/command/flags.js';
+import type {TargetDiffDocument} from '../../cli/output/documents.js';
+import {exitCodes} from '../../errors/index.js';
+
+export default class TargetDiff extends BaseCommand<typeof TargetDiff> {
+  static override readonly summary = 'Compare a target with its configuration.';
+  static override readonly description =
+    'Lists in which settings, redirects, access, primary target and names of variables the service differs from ' +
+    'targets.SLUG of the configuration. What that does not name is not compared. target:apply changes what differs. ' +
+    'The exit code is 0 even if something differs, unless you pass --exit-code.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> staging --project my-shop',
+    '<%= config.bin %> <%= command.id %> staging --project my-shop --init',
+  ];
+  static override readonly args = {
+    slug: Args.string({description: 'Slug of the target; default: the configured one.'}),
+  };
+  static override readonly flags = {
+    ...projectFlags,
+    ...flagsOf('target', 'rateLimit', 'events'),
+    'exit-code': Flags.boolean({summary: `Exit with ${String(exitCodes.mismatch)} if something differs.`}),
+    init: Flags.boolean({summary: 'Write what the target is like now into the configuration.'}),
+  };
+
+  protected async execute(context: CommandContext): Promise<TargetDiffDocument> {
+    const {slug} = this.args;
+    const reach = slug === undefined ? {} : {target: {slug, argument: 'SLUG'}};
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
+    const {describeConfiguration, diffTarget} = await import('../../pipelines/configure.js');
+    const {requireConfiguration, writeTarget} = await import('../../cli/setup/target-config.js');
+    const {renderTargetDiff, renderWrittenTarget} = await import('../../cli/output/render-configuration.js');
+    if (this.flags.init) {
+      const {configuration, ...place} = await describeConfiguration(options, host);
+      const written = await writeTarget(configuration, options, context);
+      return renderWrittenTarget(
+        {...place, identical: true, differences: [], warnings: [], ...written},
+        context.output,
+      );
+    }
+    const configuration = await requireConfiguration(settings, options.targetSlug);
+    const result = await diffTarget({...options, configuration}, host);
+    if (this.flags['exit-code'] && !result.identical) context.session.exitCode = exitCodes.mismatch;
+    return renderTargetDiff(result, context.output);
+  }
+}

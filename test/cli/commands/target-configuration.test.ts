@@ -1,0 +1,102 @@
+import {readFile, stat, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
+
+let bench: RuntimeBench;
+beforeEach(async () => {
+  bench = await createRuntimeBench({MYCLI_RUNTIME_BACKEND: 'legacy', MYCLI_POLL_INTERVAL: '0.05'});
+});
+afterEach(() => bench[Symbol.asyncDispose]());
+
+const configFile = () => join(bench.project, 'mycli.config.json');
+const configure = (config: object) => writeFile(configFile(), JSON.stringify(config));
+const api = {MYCLI_RUNTIME_BACKEND: 'api'};
+
+/** The document of a command, with its exit code. */
+async function documentOf(line: string, env: Readonly<Record<string, string>> = {}) {
+  const {code, stdout} = await bench.mycli([...line.split(' '), '--json'], env);
+  return {code, ...(JSON.parse(stdout) as Readonly<Record<string, unknown>>)};
+}
+
+describe('target:diff and target:apply', () => {
+  test('a target becomes code, is changed there, and makes the same target elsewhere', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    await bench.mycli(['env:set', 'API_KEY=value', '--target', 'staging', '--wait']);
+    expect(await documentOf('target:diff staging')).toMatchObject({code: 2, error: {code: 'ERR_USAGE'}});
+    expect(await documentOf('target:diff staging --init')).toMatchObject({code: 0, file: configFile()});
+    const written = JSON.parse(await readFile(configFile(), 'utf8')) as {targets: {staging: {settings: object}}};
+    expect(written).toEqual({
+      projectSlug: 'shop',
+      targets: {staging: {settings: {name: 'staging', region: 'us-east-1'}, variables: ['API_KEY']}},
+    });
+    expect(await documentOf('target:diff staging --exit-code')).toMatchObject({code: 0, identical: true});
+    expect(await documentOf('target:diff staging --init')).toMatchObject({code: 2, error: {code: 'ERR_USAGE'}});
+    const {staging} = written.targets;
+    const settings = {...staging.settings, proxies: [{path: 'api', host: 'api.example.com'}]};
+    await writeFile(join(bench.project, '_redirects'), '/old /new\n/blog/* /news/:splat 302\n');
+    await configure({targets: {staging: {...staging, settings, redirects: '_redirects'}}});
+    const {code, stdout} = await bench.mycli(['target:diff', 'staging', '--exit-code']);
+    expect({code, lines: stdout.split('\n').slice(0, 3)}).toEqual({
+      code: 13,
+      lines: [
+        '~ proxies: [] → [{"path":"api","host":"api.example.com"}]',
+        '+ redirect /old → /new (301, query)',
+        '+ redirect /blog/* → /news/* (302, query, wildcard)',
+      ],
+    });
+    expect(await documentOf('target:apply staging --dry-run')).toMatchObject({code: 0, applied: 0, dryRun: true});
+    expect(await documentOf('target:apply staging')).toMatchObject({code: 2, error: {code: 'ERR_USAGE'}});
+    expect(await documentOf('target:apply staging --yes --wait')).toMatchObject({code: 0, applied: 3});
+    expect(await documentOf('target:apply staging --yes')).toMatchObject({code: 0, applied: 0, identical: true});
+    await configure({targets: {staging: {...staging, settings, redirects: '_redirects'}}});
+    const other = {MYCLI_PROJECT: 'other'};
+    expect(await documentOf('target:create staging', other)).toMatchObject({code: 0, created: true});
+    expect(await documentOf('target:diff staging', other)).toMatchObject({
+      differences: [{kind: 'variable', name: 'API_KEY', after: 'set'}],
+    });
+  });
+
+  test('the value of a new access header is shown once, or is in a file of the user alone', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    await configure({targets: {staging: {access: true}}});
+    const {stdout} = await bench.mycli(['target:apply', 'staging', '--yes']);
+    expect(stdout).toMatch(/^x-sfdc-access-control: [\w-]{32}$/m);
+    await bench.mycli(['target:apply', 'staging', '--yes', '--rotate', '--output', 'access.txt']);
+    const path = join(bench.project, 'access.txt');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await readFile(path, 'utf8')).toMatch(/^[\w-]{32}\n$/);
+    const header = {MYCLI_CHECK_HEADER: 'x-sfdc-access-control=@access.txt'};
+    const checked = await bench.mycli('push --target staging --wait --check /'.split(' '), header);
+    expect(checked.code).toBe(0);
+  });
+
+  test('a service that may not be changed is not, and hooks and guards of the target hold', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    await configure({targets: {staging: {settings: {sourceMaps: true}, guard: {confirm: true}}}});
+    expect(await documentOf('target:apply staging --yes', {MYCLI_SAFETY: 'read-only'})).toMatchObject({
+      error: {code: 'ERR_SAFETY'},
+    });
+    expect(await documentOf('target:apply staging --yes')).toMatchObject({error: {code: 'ERR_GUARD_REFUSED'}});
+  });
+
+  test('preview:up makes a preview as configured, says how to look, and its check gets in', async () => {
+    await configure({preview: {settings: {sourceMaps: true}, access: true}});
+    for (const [branch, env] of [
+      ['one', {}],
+      ['two', api],
+    ] as const) {
+      const up = ['preview:up', branch, '--build-directory', 'build'];
+      const {code, stdout} = await bench.mycli([...up, '--check', '/'], env);
+      expect({code, stdout}).toEqual({code: 0, stdout: expect.stringMatching(/x-sfdc-access-control: [\w-]{32}/)});
+      const again = await bench.mycli(up, env);
+      expect(again.stdout).not.toContain('x-sfdc-access-control');
+    }
+  });
+
+  test('project:list lists what the credentials reach', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    for (const env of [{}, api])
+      expect(await documentOf('project:list', env)).toMatchObject({projects: [{projectSlug: 'shop', name: 'shop'}]});
+  });
+});
