@@ -79,9 +79,17 @@ const tellings: Readonly<Record<string, Tellings>> = {
       stopped(ledger, 'No variable was changed.', 'The variables may have been changed.', lookForVariables),
     failed: (ledger) => unclear(ledger, undefined, lookForVariables),
   },
+  apply: {
+    interrupted: (ledger) => ({
+      state: `Some of what was to be changed of ${targetOf(ledger)} may be.`,
+      look: [['To see what is left to change, run: ', {run: ['target:diff', targetOf(ledger), ...flags(ledger)]}]],
+    }),
+  },
   delete: {
     interrupted: (ledger) =>
-      stopped(ledger, 'Nothing was deleted.', `Target ${targetOf(ledger)} may have been deleted.`, lookForTarget),
+      ledger.changes.at(-1)?.planned.operation === 'delete'
+        ? stopped(ledger, 'No bundle was deleted.', 'Bundles may have been deleted.', lookForBundle)
+        : stopped(ledger, 'Nothing was deleted.', `Target ${targetOf(ledger)} may have been deleted.`, lookForTarget),
   },
 };
 
@@ -127,12 +135,17 @@ function deployLater(ledger: Ledger): readonly Suggestion[] {
   return ['To deploy it without another upload, run:', [{run}]];
 }
 
-function lookForBundle({open}: Ledger): readonly Suggestion[] {
-  return ['Check before you push again:', [{run: ['bundle:list', ...(open?.flags() ?? [])]}]];
+function lookForBundle(ledger: Ledger): readonly Suggestion[] {
+  return ['Check before you try again:', [{run: ['bundle:list', ...flags(ledger)]}]];
 }
 
-function lookForTarget({open}: Ledger): readonly Suggestion[] {
-  return [['Look for it before you try again: ', {run: ['target:list', ...(open?.flags() ?? [])]}]];
+function lookForTarget(ledger: Ledger): readonly Suggestion[] {
+  return [['Look for it before you try again: ', {run: ['target:list', ...flags(ledger)]}]];
+}
+
+/** With which a suggested command reaches the same project. */
+function flags({open}: Ledger): readonly string[] {
+  return open?.flags() ?? [];
 }
 
 function lookForVariables(ledger: Ledger): readonly Suggestion[] {
@@ -280,10 +293,13 @@ export function factsOfChange(
   return {deployment, status, url: urlOf(ledger), ...(bundleId !== undefined && {bundleIds: [bundleId]})};
 }
 
-/** How a change ended that was not the last, or that the run survived. Undefined if it ended as the run did. */
-export function endOfChange({planned, ended}: Change, {release, rollback, uncleared}: Ledger): Change['ended'] {
+/** How a change ended, for hooks of plugins: as the run did, unless something else is known. */
+export function endOfChange({planned, ended}: Change, ledger: Ledger): NonNullable<Change['ended']> {
+  const {release, rollback, uncleared, failure} = ledger;
   if (ended !== undefined) return ended;
   if (planned.operation === 'invalidate' && uncleared !== undefined) return {error: uncleared};
-  if (planned.operation !== 'rollback' || release?.operation === 'rollback') return undefined;
-  return rollback?.rolledBack === true ? {} : rollback?.error !== undefined ? {error: rollback.error} : undefined;
+  const rollsBack = planned.operation === 'rollback' && release?.operation !== 'rollback';
+  if (rollsBack && rollback?.error !== undefined) return {error: rollback.error};
+  const hasSucceeded = rollsBack ? rollback?.rolledBack === true : failure === undefined;
+  return hasSucceeded ? {} : {error: explain(failure?.error, ledger)};
 }

@@ -140,5 +140,5 @@ test('hooks get of each change what became known of it, and how it ended', () =>
   expect(factsOfChange(of('rollback'), ledger)).toMatchObject({deployment: {deploymentId: 'd-8'}});
   expect(factsOfChange(of('invalidate'), ledger)).toEqual({});
   const ends = ['push', 'invalidate', 'rollback'].map((operation) => endOfChange(of(operation), ledger));
-  expect(ends).toEqual([undefined, {error: refused}, {error: late}]);
+  expect(ends).toEqual([{}, {error: refused}, {error: late}]);
 });

@@ -133,16 +133,15 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   /** Tells plugins how each change ended. Whatever they do, the outcome of the command remains. */
-  async #tellPlugins({ledgers, ended, output, signal}: Session): Promise<void> {
+  async #tellPlugins({ledgers, output, signal}: Session): Promise<void> {
     if (ledgers.every(({changes}) => changes.length === 0)) return;
     const {followsWrites, tellAfterWrite} = await import('../settings/write-hooks.js');
     if (!followsWrites(this.config)) return;
     const {endOfChange, factsOfChange} = await import('../../pipelines/outcome.js');
-    const outcome = ended !== undefined && 'error' in ended ? ended : {};
     const told = ledgers.flatMap((ledger) =>
       ledger.changes.map((change) => () => {
         const write = {...change.planned, ...factsOfChange(change, ledger)};
-        return tellAfterWrite(write, endOfChange(change, ledger) ?? outcome, {config: this.config, output, signal});
+        return tellAfterWrite(write, endOfChange(change, ledger), {config: this.config, output, signal});
       }),
     );
     // One after the other, in the order of what happened, unless there is hardly any time.

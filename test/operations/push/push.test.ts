@@ -132,7 +132,7 @@ test.each([
     true,
     'Stopped. The bundle may have been uploaded.',
     [
-      'Check before you push again:',
+      'Check before you try again:',
       expect.stringMatching(/^mycli bundle:list --project shop --runtime-backend legacy --origin http:\S+$/) as string,
     ],
   ],
