@@ -56,15 +56,15 @@ const proxies = v.pipe(
   v.array(v.strictObject({path: schemas.nonEmpty, host: schemas.nonEmpty}), 'must be an array of {path, host}'),
   v.maxLength(8, 'must have at most 8 items'),
 );
-/** Other members of a proxy are left alone. */
-const sentProxies = v.array(v.object({path: v.string(), host: v.string()}));
+/** Other members of a proxy are left alone. What is published of the service shows some without a path. */
+const sentProxies = v.array(v.object({path: v.optional(v.string(), ''), host: v.string()}));
 const plainProxies: Form = {
   schema: sentProxies,
   toWire: (value) => value,
   fromWire: (sent) => v.parse(v.fallback(sentProxies, []), sent),
 };
 const httpsProxies: Form = {
-  schema: v.array(v.object({path: v.string(), host: v.string(), protocol: v.optional(v.string())})),
+  schema: v.array(v.object({path: v.optional(v.string(), ''), host: v.string(), protocol: v.optional(v.string())})),
   toWire: (value) => v.parse(sentProxies, value).map((one) => ({...one, protocol: 'https'})),
   fromWire: plainProxies.fromWire,
 };

@@ -301,11 +301,11 @@ describe('servers that stall', () => {
 
   test('a slow upload that keeps moving takes as long as it takes', async () => {
     const size = 4 * 1024 * 1024;
-    const idleMs = 1000;
+    const idleMs = 3000;
     const server = await startServer((request, response) => {
       let received = 0;
       // A pause is far shorter than the time-out, all of them together are longer.
-      const slowUntil = performance.now() + 2 * idleMs;
+      const slowUntil = performance.now() + 1.2 * idleMs;
       request.on('data', (chunk: Buffer) => {
         received += chunk.length;
         if (performance.now() > slowUntil) return;

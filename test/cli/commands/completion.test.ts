@@ -57,7 +57,7 @@ test.each([
 
 test.each([
   ['login --api-key @k', ':files\t@'],
-  ['push --dependencies=@d', ':files\t--dependencies=@'],
+  ['push --ssr-param=@d', ':files\t--ssr-param=@'],
   ['env:set KEY=@k', ':files\tKEY=@'],
   ['push --config=my', ':files\t--config='],
 ])('completion: in %j, a path stands behind %j', async (line, answer) => {
