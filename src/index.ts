@@ -24,6 +24,7 @@ export type {
   ContentFile,
 } from './bundle/contents/bundle-contents.js';
 export type * from './operations/push/records.js';
+export type {UploadPlace, UploadStates} from './backends/upload-state.js';
 export type {BundleSource, ComparedBundle, ReadSourceOptions} from './operations/bundle-source.js';
 export type {
   CategoryDiff,

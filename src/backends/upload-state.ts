@@ -1,24 +1,101 @@
-import {createError} from '../errors/index.js';
+import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {asSentence} from '../text/sentence.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {containsSecret} from '../http/redact.js';
 import type {Logger} from '../http/types.js';
+import type {BackendLocation} from './built-in-backends.js';
 import type {Backend, UploadState} from './contract.js';
+
+/** An upload that can be resumed: where to, and of which archive. Plain JSON without secrets. */
+export interface UploadPlace extends BackendLocation {
+  readonly projectSlug: string;
+  /** Digest of the archive, hex. */
+  readonly sha256: string;
+}
+
+/**
+ * Keeps what plugins' backends need to resume an upload. Of several pushes of the same archive at the same time, one
+ * uses it. If a method rejects, there is a warning, and the push goes on.
+ */
+export interface UploadStates {
+  /** Resolves to what was last written, by this push or an earlier one; undefined if nothing is there. */
+  read(place: UploadPlace): Promise<unknown>;
+  /**
+   * Replaces what is there.
+   * @param state Plain JSON without secrets.
+   */
+  write(place: UploadPlace, state: unknown): Promise<void>;
+  /** Removes what is there, if anything. */
+  remove(place: UploadPlace): Promise<void>;
+  /**
+   * For a store that several processes share: `read` and `write` take what is there away from the others, and this puts
+   * back what is left of it. Called when the upload has ended. @default they take nothing
+   */
+  putBack?(place: UploadPlace): Promise<void>;
+}
 
 /** Maximum size of a state, in bytes of JSON. */
 const maxBytes = 64 * 1024;
+
+interface StateUse {
+  readonly backend: Pick<Backend, 'name'>;
+  /** It may grow. */
+  readonly secrets: readonly string[];
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+/** The places whose state an upload of this process uses. */
+const placesInUse = new WeakMap<UploadStates, Set<string>>();
+
+/** Calls `upload` with the state of an earlier push of the same archive to the same place, unless another has it. */
+export async function withUploadState<Result>(
+  resumable: {readonly states: UploadStates; readonly place: UploadPlace} | undefined,
+  use: StateUse,
+  upload: (state: UploadState | undefined) => Promise<Result>,
+): Promise<Result> {
+  if (resumable === undefined) return upload(undefined);
+  const {states, place} = resumable;
+  const inUse = placesInUse.get(states) ?? new Set();
+  const key = JSON.stringify(place);
+  if (inUse.has(key)) return upload(undefined);
+  placesInUse.set(states, inUse.add(key));
+  let savedState: unknown;
+  const stored: UploadState = {
+    async read() {
+      savedState = await states.read(place);
+      return savedState;
+    },
+    async write(saved) {
+      await states.write(place, saved);
+      savedState = saved;
+    },
+    async remove() {
+      savedState = undefined;
+      await states.remove(place);
+    },
+  };
+  const state = uploadStateOf(stored, use);
+  try {
+    const result = await upload(state);
+    await state.remove();
+    return result;
+  } catch (error) {
+    if (savedState === undefined || !isRuntimeCliError(error)) throw error;
+    throw amendError(error, {suggestions: ['The next push of the same build goes on where this one has stopped.']});
+  } finally {
+    await states.putBack?.(place).catch((error: unknown) => {
+      use.logger.warn(asSentence(`The state of the upload cannot be put back: ${reasonOf(error)}`));
+    });
+    inUse.delete(key);
+  }
+}
 
 /**
  * The state of an upload as its backend sees it. Refuses what a backend must not save. If a state cannot be kept for
  * another reason, there is a warning, and the next push starts over.
  * @param store where the state is kept
- * @param surroundings `secrets` may grow
  */
-export function uploadStateOf(
-  backend: Pick<Backend, 'name'>,
-  store: UploadState,
-  {secrets, logger}: {readonly secrets: readonly string[]; readonly logger: Pick<Logger, 'warn'>},
-): UploadState {
+export function uploadStateOf(store: UploadState, {backend, secrets, logger}: StateUse): UploadState {
   const orWarn = async <Result>(what: string, work: () => Promise<Result>): Promise<Result | undefined> => {
     try {
       return await work();

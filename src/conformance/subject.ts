@@ -122,7 +122,7 @@ export class Subject {
       env: {...service.env},
       userAgent: 'mycli/1.0.0 conformance',
       reroute: (url) => relay.reroute(url),
-      state: state && uploadStateOf(backend, state, {secrets: masked, logger}),
+      state: state && uploadStateOf(state, {backend, secrets: masked, logger}),
       onSecret: (secret) => void masked.push(secret),
       ...options,
     });

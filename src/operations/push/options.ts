@@ -3,7 +3,8 @@ import type {BundleId} from '../../backends/contract.js';
 import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleProvenance, PackResult} from '../../bundle/types.js';
 import type {CommonOptions, DeploymentOutcome, ProjectResult, ReleaseOptions} from '../options.js';
-import type {PushRecords, UploadStates} from './records.js';
+import type {UploadStates} from '../../backends/upload-state.js';
+import type {PushRecords} from './records.js';
 
 /** Options of `pushRuntimeBundle`. */
 export interface PushRuntimeBundleBackendOptions extends ReleaseOptions, BundleContentOptions {

@@ -31,30 +31,3 @@ export interface PushRecords {
    */
   write(place: PushPlace, record: PushRecord): Promise<void>;
 }
-
-/** An upload that can be resumed: where to, and of which archive. Plain JSON without secrets. */
-export interface UploadPlace extends PushPlace {
-  /** Digest of the archive, hex. */
-  readonly sha256: string;
-}
-
-/**
- * Keeps what plugins' backends need to resume an upload. Of several pushes of the same archive at the same time, one
- * uses it. If a method rejects, there is a warning, and the push goes on.
- */
-export interface UploadStates {
-  /** Resolves to what was last written, by this push or an earlier one; undefined if nothing is there. */
-  read(place: UploadPlace): Promise<unknown>;
-  /**
-   * Replaces what is there.
-   * @param state Plain JSON without secrets.
-   */
-  write(place: UploadPlace, state: unknown): Promise<void>;
-  /** Removes what is there, if anything. */
-  remove(place: UploadPlace): Promise<void>;
-  /**
-   * For a store that several processes share: `read` and `write` take what is there away from the others, and this puts
-   * back what is left of it. Called when the upload has ended. @default they take nothing
-   */
-  putBack?(place: UploadPlace): Promise<void>;
-}

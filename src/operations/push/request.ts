@@ -7,7 +7,7 @@ import {planningHost, type Host} from '../host.js';
 import type {ProjectOptions} from '../options.js';
 import type {OpenOptions} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
-import type {UploadStates} from './records.js';
+import type {UploadStates} from '../../backends/upload-state.js';
 import type {LastPush} from './unchanged-bundle.js';
 
 /** What a push packs, or the prebuilt archive that it sends. */

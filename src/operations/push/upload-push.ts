@@ -5,18 +5,15 @@ import {callInContext} from '../../backends/call.js';
 import type {BundleId, DeploymentItem, UploadState} from '../../backends/contract.js';
 import {backendMembers} from '../../backends/members.js';
 import {backendTitle, isBuiltIn, projectTitle} from '../../backends/names.js';
-import {uploadStateOf} from '../../backends/upload-state.js';
+import {withUploadState, type UploadStates} from '../../backends/upload-state.js';
 import {strictWarnings} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {reasonOf} from '../../errors/system-failure.js';
-import {asSentence} from '../../text/sentence.js';
 import {allowChange, sendChange} from '../call-backend.js';
 import {warnOfLaterFiles} from '../build-bundle.js';
 import {inTargetSlot} from '../deploy/start-deployment.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
-import type {UploadStates} from './records.js';
 import type {BuiltContent, SentContent} from './build-push.js';
 import type {PushRequest} from './request.js';
 import {recordPush, type UnchangedBundle} from './unchanged-bundle.js';
@@ -104,11 +101,16 @@ async function sendBundle(
   const context = await open.with({onProgress}).context();
   const send = (own: BuiltInContext) =>
     content.kind === 'file' ? backend.upload(content.bundle, own) : content.upload.call(backend, content.bundle, own);
+  // The built-in backends resume nothing, and an archive that is packed while it is sent has no digest to know it by.
+  const resumable =
+    content.kind === 'stream' || isBuiltIn(backend.name)
+      ? undefined
+      : uploadStates && {states: uploadStates, place: {...open.place(), sha256: content.bundle.sha256}};
   const upload = (state: UploadState | undefined) =>
     callInContext(backend, backendMembers.upload, {...context, state}, send, secrets);
   try {
     const {bundleId, ...answer} = await sendChange(open, 'upload', () =>
-      withUploadState(open, content, uploadStates, upload),
+      withUploadState(resumable, {backend, secrets, logger: context.logger}, upload),
     );
     if (typeof bundleId === 'number' || (typeof bundleId === 'string' && bundleId !== '')) return {bundleId, ...answer};
   } catch (error) {
@@ -118,56 +120,4 @@ async function sendBundle(
     throw amendError(error, {suggestions: await strictWarnings(content.bundle, signal)});
   }
   throw createError('ERR_BACKEND_FAILED', `The ${backendTitle(backend.name)} backend returned no bundle ID.`);
-}
-
-/** The places whose state an upload of this process uses. */
-const placesInUse = new WeakMap<UploadStates, Set<string>>();
-
-/**
- * Calls `upload` with the state of an earlier push of the same archive to the same place, unless another upload has it.
- * The built-in backends resume nothing, and an archive that is packed while it is sent has no digest to know it by.
- */
-async function withUploadState<Result>(
-  open: OpenBackend,
-  content: SentContent,
-  uploadStates: UploadStates | undefined,
-  upload: (state: UploadState | undefined) => Promise<Result>,
-): Promise<Result> {
-  const {backend, secrets} = open;
-  if (uploadStates === undefined || content.kind === 'stream' || isBuiltIn(backend.name)) return upload(undefined);
-  const place = {...open.place(), sha256: content.bundle.sha256};
-  const inUse = placesInUse.get(uploadStates) ?? new Set();
-  const key = JSON.stringify(place);
-  if (inUse.has(key)) return upload(undefined);
-  placesInUse.set(uploadStates, inUse.add(key));
-  let savedState: unknown;
-  const stored: UploadState = {
-    async read() {
-      savedState = await uploadStates.read(place);
-      return savedState;
-    },
-    async write(saved) {
-      await uploadStates.write(place, saved);
-      savedState = saved;
-    },
-    async remove() {
-      savedState = undefined;
-      await uploadStates.remove(place);
-    },
-  };
-  const {logger} = await open.context();
-  const state = uploadStateOf(backend, stored, {secrets, logger});
-  try {
-    const result = await upload(state);
-    await state.remove();
-    return result;
-  } catch (error) {
-    if (savedState === undefined || !isRuntimeCliError(error)) throw error;
-    throw amendError(error, {suggestions: ['The next push of the same build goes on where this one has stopped.']});
-  } finally {
-    await uploadStates.putBack?.(place).catch((error: unknown) => {
-      logger.warn(asSentence(`The state of the upload cannot be put back: ${reasonOf(error)}`));
-    });
-    inUse.delete(key);
-  }
 }

@@ -4,7 +4,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import type {Backend, UploadState} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
-import type {UploadPlace, UploadStates} from '../../../src/operations/push/records.js';
+import type {UploadPlace, UploadStates} from '../../../src/backends/upload-state.js';
 import {createProject} from '../test-host.js';
 import {pushRuntimeBundle} from '../calls.js';
 import type {EventBody} from '../../../src/pipelines/host.js';
