@@ -15,7 +15,7 @@ import {describeArchive, describeFiles} from '../operations/describe-bundle.js';
 import type {BuildBundleOptions} from '../operations/options.js';
 import type {PipelineHost} from './host.js';
 import type {Ledger} from './ledger.js';
-import {run, type Step} from './run.js';
+import {runPipeline, type Step} from './run.js';
 
 /** What is built, and where its archive goes. */
 interface BuildRequest {
@@ -43,7 +43,7 @@ async function build<Result>(
     title: 'Build the bundle',
     run: async (ledger, running) => ({result: await pack(planOf(ledger), running)}),
   };
-  const {result} = await run([verify, packing], {options}, host);
+  const {result} = await runPipeline([verify, packing], {options}, host);
   // The last step has made it.
   return result as Result;
 }
@@ -54,7 +54,7 @@ function planOf({content}: Ledger): BundlePlan {
 }
 
 export async function previewBuild(options: PreviewBuildOptions, host: PipelineHost): Promise<BundlePlan> {
-  return planOf(await run([verify], {options}, host));
+  return planOf(await runPipeline([verify], {options}, host));
 }
 
 export function buildBundle(options: BuildBundleOptions, host: PipelineHost): Promise<BuildBundleResult> {

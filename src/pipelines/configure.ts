@@ -57,12 +57,12 @@ export async function listProjects(options: ListProjectsOptions, host: PipelineH
 }
 
 /** A change of a target. */
-export interface TargetRequest<Options> extends BackendRequest {
+export interface ConfigureRequest<Options> extends BackendRequest {
   readonly options: Options;
 }
 
 /** Makes a new target as it is configured, once it is ready. A copy gets what its service left out. */
-export const applyToMade: Step<TargetRequest<CreateTargetOptions>> = {
+export const applyToMade: Step<ConfigureRequest<CreateTargetOptions>> = {
   name: 'apply',
   title: 'Apply its configuration',
   due: ({request: {options}, target}) =>

@@ -22,7 +22,7 @@ import {
 } from '../operations/prune-bundles.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
-import {run, type Question, type Step} from './run.js';
+import {runPipeline, type Question, type Step} from './run.js';
 import {changeFound} from './steps.js';
 
 /** Deletes bundles and notes each deleted one: of a single one, its outcome says it all. */
@@ -81,7 +81,7 @@ const deleteThem: Step<DeleteRequest> = {
 
 export async function deleteBundles(options: DeleteBundlesOptions, host: PipelineHost): Promise<DeleteBundlesResult> {
   refuseUnsafe({operation: 'delete'}, host);
-  const ledger = await run([resolve, confirmDeletion, deleteThem], {options}, host);
+  const ledger = await runPipeline([resolve, confirmDeletion, deleteThem], {options}, host);
   const {open, deletion} = known(ledger, 'open', 'deletion');
   return {...open.project, deleted: deletion.deleted};
 }

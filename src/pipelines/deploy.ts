@@ -22,8 +22,8 @@ import {findRunning} from '../operations/targets/find-targets.js';
 import {oneLine} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
-import {accept, check, confirmTarget, guard, invalidate, rollback, wait} from './release.js';
-import {run, type Rows, type Step} from './run.js';
+import {accept, check, confirmTarget, guard, invalidateAfter, rollback, wait} from './release.js';
+import {runPipeline, type Rows, type Step} from './run.js';
 
 /** The deployment of a bundle that the service has. */
 interface DeployRequest {
@@ -116,13 +116,13 @@ const rows: Rows<DeployRequest> = [
   deploy,
   wait,
   check,
-  invalidate,
+  invalidateAfter,
   rollback,
 ];
 
 export async function deployBundle(options: DeployBundleOptions, host: PipelineHost): Promise<Ledger> {
   const {bundleId} = options;
-  return run(rows, {release: planRelease('deploy', options, host), connection: options, bundleId}, host);
+  return runPipeline(rows, {release: planRelease('deploy', options, host), connection: options, bundleId}, host);
 }
 
 export async function rollbackBundle(
@@ -130,13 +130,13 @@ export async function rollbackBundle(
   host: PipelineHost,
 ): Promise<Ledger> {
   const release = planRelease('rollback', {...options, guard: changeRules(options.guard)}, host);
-  return run(rows, {release, connection: options, bundleId}, host);
+  return runPipeline(rows, {release, connection: options, bundleId}, host);
 }
 
 export async function promoteBundle({from, ...options}: PromoteBundleOptions, host: PipelineHost): Promise<Ledger> {
   const release = planRelease('promote', options, host);
   verifyPromotion(from, options.targetSlug);
-  return run(rows, {release, connection: options, from}, host);
+  return runPipeline(rows, {release, connection: options, from}, host);
 }
 
 /** What a deployment resolves to. */
@@ -178,6 +178,6 @@ export async function waitForDeployment(
       return {result: await pollDeployment(open, deployment)};
     },
   };
-  const {result} = await run([row], {}, host);
+  const {result} = await runPipeline([row], {}, host);
   return result as DeploymentState;
 }

@@ -13,7 +13,7 @@ import {compareContents, type ContentsDiff} from '../bundle/contents/compare-con
 import {quickLook} from '../operations/call-backend.js';
 import {variablesOf} from '../operations/targets/variables.js';
 import type {PipelineHost} from './host.js';
-import {run, type Step} from './run.js';
+import {runPipeline, type Step} from './run.js';
 
 /** Options of `diffBundles`. The options for a bundle's content are those of the build directories to compare. */
 export interface DiffBundlesOptions extends ReadSourceOptions {
@@ -70,7 +70,7 @@ export async function diffBundles(options: DiffBundlesOptions, host: PipelineHos
   const local = isRemote(from) || isRemote(to) ? undefined : {from, to};
   const reading = [readBundle('from'), readBundle('to')];
   const rows = [open, ...(from.kind === 'folder' ? reading.toReversed() : reading)];
-  const {compared, missingVariables, warnings} = await run(rows, {options, local}, host);
+  const {compared, missingVariables, warnings} = await runPipeline(rows, {options, local}, host);
   if (compared?.from === undefined || compared.to === undefined) throw new Error('The bundles were not read.');
   return {
     before: compared.from.bundle,

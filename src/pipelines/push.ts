@@ -27,8 +27,8 @@ import {requestPush, type PushRequest} from '../operations/push/request.js';
 import {askBeforePush, describeUpload, uploadTo} from '../operations/push/upload-push.js';
 import type {PipelineHost} from './host.js';
 import {known, urlOf, type Ledger} from './ledger.js';
-import {accept, check, confirmTarget, guard, invalidate, rollback, wait} from './release.js';
-import {run, type Rows, type Step} from './run.js';
+import {accept, check, confirmTarget, guard, invalidateAfter, rollback, wait} from './release.js';
+import {runPipeline, type Rows, type Step} from './run.js';
 
 type PushLedger = Ledger<PushRequest>;
 
@@ -144,7 +144,7 @@ const pushRows: Rows<PushRequest> = [
   deploy,
   wait,
   check,
-  invalidate,
+  invalidateAfter,
   rollback,
 ];
 
@@ -155,12 +155,12 @@ export async function pushRuntimeBundle(
   options: PushRuntimeBundleBackendOptions,
   host: PipelineHost,
 ): Promise<PushLedger> {
-  return run(pushRows, requestPush(options, host), host);
+  return runPipeline(pushRows, requestPush(options, host), host);
 }
 
 export async function previewPush(options: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
   const request = {...requestPush(options, host), previews: true};
-  const ledger = await run(previewRows, request, host);
+  const ledger = await runPipeline(previewRows, request, host);
   const {open, selection, format, content, built, warnings} = known(ledger, 'open', 'selection', 'format', 'content');
   const planned = content.kind === 'build' ? content.plan : content.bundle;
   const unchanged = built?.kind === 'unchanged' ? built.unchanged : undefined;

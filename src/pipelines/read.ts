@@ -38,7 +38,7 @@ import {
   type ProjectStatusOptions,
 } from '../operations/targets/find-targets.js';
 import type {PipelineHost} from './host.js';
-import {run, type Step} from './run.js';
+import {runPipeline, type Step} from './run.js';
 import {withBackend} from './steps.js';
 
 export async function listBundles(options: ListBundlesOptions, host: PipelineHost): Promise<ListBundlesResult> {
@@ -157,7 +157,7 @@ export async function inspectArchive(
       return {result};
     },
   };
-  const {result} = await run([read], {}, host);
+  const {result} = await runPipeline([read], {}, host);
   return result as ArchiveInspection;
 }
 

@@ -94,7 +94,7 @@ export const check: Step = {
 };
 
 /** What was deployed is live, so a failure is only a warning. */
-export const invalidate: Step = {
+export const invalidateAfter: Step = {
   name: 'invalidate',
   title: 'Clear the cache',
   due: ({release}) => release !== undefined && release.invalidate.length > 0,

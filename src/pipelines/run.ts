@@ -36,7 +36,7 @@ export interface Question<Request = unknown> {
 export type Rows<Request> = readonly (Step<Request> | Question<Request>)[];
 
 /** Runs the steps that are due. Resolves to what is known then. */
-export async function run<Request>(
+export async function runPipeline<Request>(
   rows: Rows<Request>,
   request: Request & {readonly release?: Release | undefined},
   host: PipelineHost,

@@ -6,7 +6,7 @@ import type {ProjectOptions} from '../operations/options.js';
 import {waitForTarget} from '../operations/targets/wait-for-target.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
-import {run, type Rows, type Step} from './run.js';
+import {runPipeline, type Rows, type Step} from './run.js';
 
 /** How a run chooses a backend, and reaches it. */
 export interface BackendRequest {
@@ -54,7 +54,7 @@ export async function withBackend<Result>(
     ...named,
     run: async (ledger, {outlet}) => ({result: await make(known(ledger, 'open').open, outlet)}),
   };
-  const {result} = await run([choose, step], {connection, needs}, host);
+  const {result} = await runPipeline([choose, step], {connection, needs}, host);
   // The step has made it.
   return result as Result;
 }
@@ -106,7 +106,7 @@ export async function changeFound<Found, Result>(
     },
     ...after.map((step) => ({...step, due: isMade})),
   ];
-  const ledger = await run(rows, {connection, needs}, host);
+  const ledger = await runPipeline(rows, {connection, needs}, host);
   const {open, warnings, result} = known(ledger, 'open');
   return {open, found: foundIn(ledger), result: result as Result | undefined, warnings};
 }

@@ -33,8 +33,8 @@ import {readTargets, withTarget} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known} from './ledger.js';
-import {run, type Step} from './run.js';
-import {applyToMade, type TargetRequest} from './configure.js';
+import {runPipeline, type Step} from './run.js';
+import {applyToMade, type ConfigureRequest} from './configure.js';
 import {changeFound, choose, waitForChanged, withBackend} from './steps.js';
 
 /** What `listTargets` resolves to. */
@@ -56,12 +56,12 @@ export async function listTargets(options: ProjectOptions, host: PipelineHost): 
   }).catch(withTarget);
 }
 
-const waitIfAsked: Step<TargetRequest<Pick<CreateTargetOptions, 'wait' | 'dryRun'>>> = {
+const waitIfAsked: Step<ConfigureRequest<Pick<CreateTargetOptions, 'wait' | 'dryRun'>>> = {
   ...waitForChanged,
   due: ({request: {options}}) => options.wait === true && options.dryRun !== true,
 };
 
-const create: Step<TargetRequest<CreateTargetOptions>> = {
+const create: Step<ConfigureRequest<CreateTargetOptions>> = {
   name: 'create',
   title: ({request}) => `Create target ${request.options.targetSlug}`,
   async run(ledger, {outlet}) {
@@ -87,7 +87,7 @@ export async function createTarget(given: CreateTargetOptions, host: PipelineHos
   // The service may not make the target under this slug, so it need not fit the backend.
   const {targetSlug: _, ...connection} = options;
   const request = {connection, needs: ['create-target'] as const, options};
-  const ledger = await run([choose, create, waitIfAsked, applyToMade], request, host);
+  const ledger = await runPipeline([choose, create, waitIfAsked, applyToMade], request, host);
   const {open, target, warnings} = known(ledger, 'open', 'target');
   return {...open.project, created: false, ...target, warnings};
 }
@@ -132,7 +132,7 @@ export async function listVariables(options: TargetOptions, host: PipelineHost):
   });
 }
 
-const set: Step<TargetRequest<SetVariablesOptions>> = {
+const set: Step<ConfigureRequest<SetVariablesOptions>> = {
   name: 'set',
   title: ({request}) => `Change the variables of ${request.options.targetSlug}`,
   async run(ledger, {outlet}) {
@@ -151,7 +151,7 @@ export async function setVariables(options: SetVariablesOptions, host: PipelineH
   checkVariables(options);
   await guardTarget('set-variables', options, masking);
   const needs = wait ? (['set-variables', 'targets'] as const) : (['set-variables'] as const);
-  const ledger = await run([choose, set, waitIfAsked], {connection: options, needs, options}, masking);
+  const ledger = await runPipeline([choose, set, waitIfAsked], {connection: options, needs, options}, masking);
   const {open, warnings} = known(ledger, 'open');
   return {...open.project, targetSlug, set: Object.keys(options.set ?? {}), unset, dryRun, warnings};
 }
@@ -179,6 +179,6 @@ interface OpenLogs extends Pick<OpenBackend, 'clockAheadMs'> {
 
 /** Opens the logs of a target. They connect once they are read. */
 export async function openLogs(options: TailLogsOptions, host: PipelineHost): Promise<OpenLogs> {
-  const {open} = known(await run([choose], {connection: options, needs: ['tail-logs']}, host), 'open');
+  const {open} = known(await runPipeline([choose], {connection: options, needs: ['tail-logs']}, host), 'open');
   return {backend: open.project.backend, entries: followLogs(open, options), clockAheadMs: open.clockAheadMs};
 }

@@ -2,43 +2,52 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {asRecord, isRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
-import {check, events, guard, preview, rollback, slot, target, wait} from './deployment-rows.js';
-import {bundle, connection, login, push, rateLimit} from './push-rows.js';
+import {
+  checkRows,
+  eventsRows,
+  guardRows,
+  previewRows,
+  rollbackRows,
+  slotRows,
+  targetRows,
+  waitRows,
+} from './deployment-rows.js';
+import {bundleRows, connectionRows, loginRows, pushRows, rateLimitRows} from './push-rows.js';
 import type {SettingRow, Syntax} from './row.js';
 import {didYouMean, fieldProblems, slug} from './schemas.js';
 import type {FollowUps, OptionProblem} from './types.js';
 
 /** The sets of settings. Generators of references can't read an inferred type. */
 interface Sets {
-  readonly connection: typeof connection;
-  readonly login: typeof login;
-  readonly rateLimit: typeof rateLimit;
-  readonly bundle: typeof bundle;
-  readonly push: typeof push;
-  readonly wait: typeof wait;
-  readonly slot: typeof slot;
-  readonly check: typeof check;
-  readonly rollback: typeof rollback;
-  readonly preview: typeof preview;
-  readonly target: typeof target;
-  readonly events: typeof events;
-  readonly guard: typeof guard;
+  readonly connection: typeof connectionRows;
+  readonly login: typeof loginRows;
+  readonly rateLimit: typeof rateLimitRows;
+  readonly bundle: typeof bundleRows;
+  readonly push: typeof pushRows;
+  readonly wait: typeof waitRows;
+  readonly slot: typeof slotRows;
+  readonly check: typeof checkRows;
+  readonly rollback: typeof rollbackRows;
+  readonly preview: typeof previewRows;
+  readonly target: typeof targetRows;
+  readonly events: typeof eventsRows;
+  readonly guard: typeof guardRows;
 }
 /** In display order. A command has the flags of whole sets. */
 const sets: Sets = {
-  connection,
-  login,
-  rateLimit,
-  bundle,
-  push,
-  wait,
-  slot,
-  check,
-  rollback,
-  preview,
-  target,
-  events,
-  guard,
+  connection: connectionRows,
+  login: loginRows,
+  rateLimit: rateLimitRows,
+  bundle: bundleRows,
+  push: pushRows,
+  wait: waitRows,
+  slot: slotRows,
+  check: checkRows,
+  rollback: rollbackRows,
+  preview: previewRows,
+  target: targetRows,
+  events: eventsRows,
+  guard: guardRows,
 };
 export type FlagSet = keyof Sets;
 

@@ -10,7 +10,7 @@ const settingsOfPreview: schemas.Schema<TargetSettings> = settingsSchema(['name'
 const redirects: schemas.Schema<string | readonly Redirect[]> = redirectList;
 
 /** Whether and how long to wait for a deployment. */
-export const wait = {
+export const waitRows = {
   wait: {
     flag: {name: 'wait', char: 'w'},
     schema: schemas.toggle,
@@ -34,7 +34,7 @@ export const wait = {
 } as const satisfies SettingRows;
 
 /** What to do when another deployment to the target is running. */
-export const slot = {
+export const slotRows = {
   waitForSlot: {
     flag: {name: 'wait-for-slot'},
     schema: schemas.toggle,
@@ -46,7 +46,7 @@ export const slot = {
 } as const satisfies SettingRows;
 
 /** What to check after a deployment. */
-export const check = {
+export const checkRows = {
   check: {
     flag: {name: 'check', value: 'URL|PATH'},
     config: 'check.url',
@@ -128,7 +128,7 @@ export const check = {
 } as const satisfies SettingRows;
 
 /** What to do when a deployment or its check fails. */
-export const rollback = {
+export const rollbackRows = {
   rollbackOnFailure: {
     flag: {name: 'rollback-on-failure'},
     config: 'check.rollbackOnFailure',
@@ -141,7 +141,7 @@ export const rollback = {
 } as const satisfies SettingRows;
 
 /** What must hold before something is deployed to a target. */
-export const guard = {
+export const guardRows = {
   guardCleanTree: {
     config: 'guard.cleanTree',
     schema: schemas.toggle,
@@ -197,7 +197,7 @@ export const guard = {
 } as const satisfies SettingRows;
 
 /** What a new preview starts with. */
-export const preview = {
+export const previewRows = {
   copyFrom: {
     flag: {name: 'copy-from', value: 'SLUG'},
     config: 'preview.copyFrom',
@@ -219,7 +219,7 @@ export const preview = {
 } as const satisfies SettingRows;
 
 /** What a target is to be like, for target:diff and target:apply. */
-export const target = {
+export const targetRows = {
   targetSettings: {
     config: 'settings',
     type: 'TargetSettings',
@@ -253,7 +253,7 @@ export const target = {
   },
 } as const satisfies SettingRows;
 
-export const events = {
+export const eventsRows = {
   events: {
     flag: {name: 'events', value: 'FILE|-'},
     config: false,

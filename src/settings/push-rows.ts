@@ -7,7 +7,7 @@ import {secretDetails, v2Defaults} from './schemas.js';
 const listDetails = 'Repeatable, comma-separated or a JSON array.';
 
 /** The project, the backend, and how to reach it. */
-export const connection = {
+export const connectionRows = {
   projectSlug: {
     flag: {name: 'project', char: 'p', value: 'SLUG'},
     schema: schemas.slug,
@@ -157,7 +157,7 @@ export const connection = {
 } as const satisfies SettingRows;
 
 /** Whose credentials a login stores. Other commands take them from the login, a variable or the configuration file. */
-export const login = {
+export const loginRows = {
   apiUser: {
     flag: {name: 'api-user', value: 'NAME'},
     schema: schemas.nonEmpty,
@@ -194,7 +194,7 @@ export const login = {
 } as const satisfies SettingRows;
 
 /** How to retry rate-limited requests. */
-export const rateLimit = {
+export const rateLimitRows = {
   maxRetries: {
     flag: {name: 'max-retries', value: 'N'},
     config: 'rateLimit.maxRetries',
@@ -232,7 +232,7 @@ export const rateLimit = {
 } as const satisfies SettingRows;
 
 /** What goes into a bundle, and its description. */
-export const bundle = {
+export const bundleRows = {
   buildDirectory: {
     flag: {name: 'build-directory', char: 'b', value: 'DIR'},
     schema: schemas.path,
@@ -373,7 +373,7 @@ export const bundle = {
   },
 } as const satisfies SettingRows;
 
-export const push = {
+export const pushRows = {
   v2: {
     flag: {name: 'v2'},
     schema: schemas.toggle,

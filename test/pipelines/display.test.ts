@@ -2,7 +2,7 @@ import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, expect, test, vi} from 'vitest';
 import {wrapSentence} from '../../src/cli/output/terminal.js';
-import {run} from '../../src/pipelines/run.js';
+import {runPipeline} from '../../src/pipelines/run.js';
 import type {Outlet} from '../../src/operations/host.js';
 import {step, stepHost} from './step-host.js';
 
@@ -40,7 +40,7 @@ async function uploadChunks(outlet: Outlet, milliseconds: number): Promise<void>
 
 test('a list is drawn ten times a second, however much progress there is, and its last state always', async () => {
   const {frames, lines, host} = terminal();
-  await run(
+  await runPipeline(
     [
       step('resolve', 'Prepare', async ({outlet}) => outlet.title('Backend: legacy')),
       step('upload', 'Upload the bundle', async ({outlet}) => {
@@ -61,7 +61,7 @@ test('a list is drawn ten times a second, however much progress there is, and it
 
 test('a drawing writes only the lines that have changed', async () => {
   const {frames, host} = terminal();
-  await run(
+  await runPipeline(
     [
       step('resolve', 'Prepare', async ({outlet}) => outlet.note('project  shop')),
       step('upload', 'Upload the bundle', ({outlet}) => uploadChunks(outlet, 1000)),
@@ -77,7 +77,7 @@ test('a drawing writes only the lines that have changed', async () => {
 
 test('a list that is longer than the terminal shows its last lines, and all of them when it ends', async () => {
   const {frames, lines, host} = terminal({rows: 8});
-  await run(
+  await runPipeline(
     [
       step('resolve', 'Prepare', async ({outlet}) => {
         for (let index = 0; index < 20; index += 1) outlet.note(`line ${String(index)}`);
@@ -96,7 +96,7 @@ test('a list that is longer than the terminal shows its last lines, and all of t
 
 test('a terminal that becomes narrower gets the list anew, and its lines keep their indentation', async () => {
   const {stream, frames, lines, host} = terminal({columns: 60});
-  await run(
+  await runPipeline(
     [
       step('upload', 'Upload the bundle', async ({outlet}) => {
         outlet.note('one two three four five six seven eight nine');

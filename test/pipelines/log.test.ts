@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {createError} from '../../src/errors/index.js';
 import type {Ledger} from '../../src/pipelines/ledger.js';
-import {run, type Rows, type Step} from '../../src/pipelines/run.js';
+import {runPipeline, type Rows, type Step} from '../../src/pipelines/run.js';
 import {step, stepHost} from './step-host.js';
 
 /** Runs rows whose steps are lines of a log. */
@@ -10,7 +10,7 @@ function logged(settings: readonly string[] = []) {
   const info = (line: string) => void lines.push(line.replace(/\[\d+ ms\]/, '[0 ms]'));
   const {events, host} = stepHost({unicode: false, info});
   const steps = () => events.flatMap((event) => (event.type === 'step' ? [`${event.step} ${event.status}`] : []));
-  return {lines, events, steps, start: (...rows: Rows<unknown>) => run(rows, {}, {...host, settings})};
+  return {lines, events, steps, start: (...rows: Rows<unknown>) => runPipeline(rows, {}, {...host, settings})};
 }
 
 const nothing = () => Promise.resolve();

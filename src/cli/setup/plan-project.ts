@@ -39,7 +39,7 @@ import type {Setting, Settings, ValueSource} from '../settings/settings.js';
 import {newConfigName, type NewConfigName} from './config-name.js';
 import {signIn, type ProjectSetup, type StoredKind} from './login.js';
 import {takeOver} from './take-over.js';
-import {askChoice, askText, askYesNo, canAsk, type Question} from './prompts.js';
+import {askChoice, askText, askYesNo, canAsk, type TerminalQuestion} from './prompts.js';
 
 interface ProjectPlan {
   readonly config: MycliConfig;
@@ -239,7 +239,7 @@ const answered: ValueSource = {kind: 'flag', name: 'your answer'};
 async function interview(context: CommandContext, settings: Settings): Promise<Settings> {
   const {cwd, env} = context;
   let known = settings;
-  const ask = async (key: AnswerKey, text: string, options: Pick<Question, 'fallback' | 'check'> = {}) => {
+  const ask = async (key: AnswerKey, text: string, options: Pick<TerminalQuestion, 'fallback' | 'check'> = {}) => {
     const {[key]: suggested} = known;
     if (isGiven(suggested)) return;
     const value = await askText({text, fallback: suggested?.value, ...options}, context);

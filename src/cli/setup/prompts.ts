@@ -58,7 +58,7 @@ export function askYesNo(question: string, fallback: boolean, context: QuestionC
   return ask(question, context, ({confirm}, shown, terminal) => confirm({...shown, default: fallback}, terminal));
 }
 
-export interface Question {
+export interface TerminalQuestion {
   readonly text: string;
   /** The meaning of an empty line. @default none: a value is required */
   readonly fallback?: string | undefined;
@@ -66,7 +66,10 @@ export interface Question {
   readonly check?: ((answer: string) => void | Promise<void>) | undefined;
 }
 
-export async function askText({text: question, fallback, check}: Question, context: QuestionContext): Promise<string> {
+export async function askText(
+  {text: question, fallback, check}: TerminalQuestion,
+  context: QuestionContext,
+): Promise<string> {
   const validate = async (given: string) => {
     const answer = given.trim();
     if (answer === '' && fallback === undefined) return 'This cannot be empty.';
