@@ -63,8 +63,12 @@ const output = {
         priority: 4,
       },
       {name: 'start', test: /\/src\/cli\/command\/run\.ts$/, priority: 3},
-      {name: 'command', test: /\/src\/commands\/bundle\/push\.ts$/, priority: 2},
-      {name: 'pipeline', test: /\/src\/pipelines\/push\.ts$/, priority: 1},
+      {name: 'pipeline', test: /\/src\/pipelines\/push\.ts$/, priority: 2},
+      {
+        name: 'command',
+        test: /\/src\/(?:commands\/bundle\/push|pipelines\/next-steps|cli\/(?:command\/host|settings\/(?:reach-backends|load-backends|write-hooks)|setup\/(?:check-credentials|confirm-addresses)|output\/(?:render-deployments|render-lists|table)))\.ts$/,
+        priority: 1,
+      },
     ],
   },
 };
