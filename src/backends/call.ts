@@ -55,11 +55,14 @@ export class Activity {
     };
   }
 
-  /** Resolves when nothing has happened for `limitMs`. Rejects when `signal` is aborted. */
-  async stalled(limitMs: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when nothing has happened for `limitMs`. Rejects when `signal` is aborted.
+   * @param ref whether the process stays for it
+   */
+  async stalled(limitMs: number, signal: AbortSignal, ref: boolean): Promise<void> {
     this.touch();
     for (let left = limitMs; left > 0;) {
-      await delay(left, undefined, {signal});
+      await delay(left, undefined, {signal, ref});
       left = this.#pending > 0 ? limitMs : this.#last + limitMs - performance.now();
     }
   }
@@ -129,13 +132,18 @@ export async function callInContext<Result>(
     if (backend.plugin === undefined) return await work;
     const {requestMs} = context.timeouts;
     // An SDK that has the same limit knows more of what has happened: its error comes first.
-    const late = activity.stalled(requestMs + endOfCallMs, ended.signal).then(async () => {
-      const error = noProgress(backend, row, requestMs);
-      stalled.abort(error);
-      // It may clean up.
-      await Promise.race([work.catch(() => undefined), delay(endOfCallMs, undefined, {ref: false})]);
-      throw error;
-    });
+    const limitMs = requestMs + endOfCallMs;
+    const running = activity.stalled(limitMs, AbortSignal.any([ended.signal, signal]), true);
+    // No process stays for a call that goes on although it was aborted.
+    const late = running
+      .catch(() => activity.stalled(limitMs, ended.signal, false))
+      .then(async () => {
+        const error = noProgress(backend, row, requestMs);
+        stalled.abort(error);
+        // It may clean up.
+        await Promise.race([work.catch(() => undefined), delay(endOfCallMs, undefined, {ref: false})]);
+        throw error;
+      });
     return await Promise.race([work, late]);
   } catch (error) {
     throw effect === 'writes' && countWrites() > writtenBefore ? afterWriting(error, backend.name) : error;

@@ -114,6 +114,7 @@ async function runCase(
 ): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
   const opened: Subject[] = [];
+  const end = new AbortController();
   const open: Open = async () => {
     const relay = new Relay();
     const service = await fixtures.openService({through: (origin) => relay.through(origin)});
@@ -127,12 +128,13 @@ async function runCase(
       masked: [],
       texts: [],
       directory,
+      ended: end.signal,
     });
     opened.push(subject);
     return subject;
   };
   const limitMs = fixtures.caseTimeoutMs ?? 60_000;
-  const tooLong = delay(limitMs, undefined, {ref: false}).then(() => {
+  const tooLong = delay(limitMs, undefined, {signal: end.signal}).then(() => {
     assert.fail(`This case took longer than ${limitMs / 1000} s: something never ends, such as the retries of an SDK.`);
   });
   try {
@@ -142,6 +144,8 @@ async function runCase(
     const secrets = await Promise.all(opened.map((subject) => subject.secrets()));
     throw redactedError(error, createRedactor(secrets.flat()));
   } finally {
+    // What still runs must not keep the process from ending.
+    end.abort();
     for (const {parts} of opened) {
       await parts.relay.close();
       await parts.service.close?.();

@@ -62,6 +62,8 @@ interface SubjectParts {
   readonly texts: string[];
   /** Where bundles are packed. */
   readonly directory: string;
+  /** Aborted at the end of the case. */
+  readonly ended: AbortSignal;
 }
 
 /** A backend and its service. Calls the backend as mycli does, and keeps what it says. */
@@ -95,10 +97,10 @@ export class Subject {
   async call<Name extends Called>(
     name: Name,
     request: RequestOf<Name>,
-    {state, prompt, openUrl, signal = new AbortController().signal, ...options}: MemberCallOptions = {},
+    {state, prompt, openUrl, signal, ...options}: MemberCallOptions = {},
   ): Promise<AnswerTo<Name>> {
     const {backend, service} = this;
-    const {projectSlug, relay, masked, texts} = this.parts;
+    const {projectSlug, relay, masked, texts, ended} = this.parts;
     type Member = (...given: readonly unknown[]) => Promise<AnswerTo<Name>>;
     const member = backend[name] as unknown as Member | undefined;
     assert.ok(member, `This case requires ${name}(), which the backend does not have.`);
@@ -113,7 +115,7 @@ export class Subject {
       projectSlug,
       targetSlug: named.to ?? named.targetSlug,
       options: value,
-      signal,
+      signal: AbortSignal.any([ended, signal ?? []].flat()),
       logger,
       rateLimit: fastRetries,
       secrets: masked,

@@ -55,6 +55,21 @@ test('the example of the guide passes with mocha', async () => {
   expect(output).toContain('3 pending');
 });
 
+test('a case that fails because something never ends keeps no process from ending', async () => {
+  const code = `
+    import {backendConformance} from 'mycli/testing';
+    import {createBackend} from './src/backend.js';
+    import {fixtures} from './test/fixtures.js';
+    // An archive in memory is one that is read to its end: what the suite stalls is not.
+    const backend = {...createBackend(), upload: async (bundle) => bundle.createReadStream().toArray()};
+    const cases = backendConformance(() => backend, {...fixtures, caseTimeoutMs: 5000});
+    const [stalled] = cases.filter(({name}) => name.startsWith('upload (v2): an abort in the middle'));
+    await stalled.run().catch((error) => console.log(error.message));
+  `;
+  await writeFile(path.join(folder, 'never-ends.js'), code);
+  expect(await runNode('never-ends.js')).toContain('It went on for a second.');
+}, 60_000);
+
 test('the code of the guide passes a strict type check', async () => {
   const tsc = path.join(root, 'node_modules/@typescript/native/bin/tsc');
   const strict = ['--noEmit', '--allowJs', '--checkJs', '--strict', '--skipLibCheck', '--module', 'nodenext'];
