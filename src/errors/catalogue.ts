@@ -127,7 +127,10 @@ export const catalogue = {
   },
   ERR_UNAUTHORIZED: {kind: 'credentials', summary: 'The server refused the credentials (401).'},
   ERR_FORBIDDEN: {kind: 'credentials', summary: 'The credentials do not allow this (403).'},
-  ERR_OAUTH: {kind: 'credentials', summary: 'The token endpoint refused the client credentials.'},
+  ERR_OAUTH: {
+    kind: 'credentials',
+    summary: 'The token endpoint refused the client credentials, or an `AuthStrategy` failed.',
+  },
   ERR_RATE_LIMITED: {kind: 'rate-limit', summary: 'The server still rate-limited the request after the last retry.'},
   ERR_NETWORK: {
     kind: 'network',

@@ -179,8 +179,7 @@ function sentences(...facts: readonly (string | undefined)[]): string | undefine
 }
 
 /**
- * The error that a run ends with: of what has failed, with all that is known by then. What is not ours, such as a
- * caller's own reason for an abort, stays as it is.
+ * The error that a run ends with: of what has failed, with all that is known by then. What is not ours stays as it is.
  */
 export function explain(error: unknown, ledger: Ledger): unknown {
   const {rollback, failure, step} = ledger;
@@ -190,8 +189,14 @@ export function explain(error: unknown, ledger: Ledger): unknown {
   return afterRollback(failed, rollback.error ?? (error === failure.error ? undefined : error), rollback, ledger);
 }
 
-function explainStep(error: unknown, ledger: Ledger, step = ''): unknown {
-  const {open, deletion, lost} = ledger;
+function explainStep(thrown: unknown, ledger: Ledger, step = ''): unknown {
+  const {open, deletion, lost, uploaded, deployment} = ledger;
+  const isDone = uploaded !== undefined || deployment !== undefined;
+  // The reason of a caller who aborts stays as it is, unless there is something to tell.
+  const error =
+    isDone && open?.signal.aborted === true && thrown === open.signal.reason && !isRuntimeCliError(thrown)
+      ? createError('ERR_INTERRUPTED', 'The call was aborted.', {cause: thrown})
+      : thrown;
   if (!isRuntimeCliError(error)) return error;
   const isInterrupted = error.code === 'ERR_INTERRUPTED';
   if (open?.signal.aborted === true && !isInterrupted) return error;
@@ -209,6 +214,7 @@ function explainStep(error: unknown, ledger: Ledger, step = ''): unknown {
     message,
     advice: [...own, ...(isKnown ? [] : look), ...advice],
     details: {...facts, ...(lost?.bundleId !== undefined && {foundBundleId: lost.bundleId}), ...error.details},
+    cause: thrown,
   });
 }
 

@@ -1,6 +1,7 @@
 import type {ServerResponse} from 'node:http';
 import {inspect} from 'node:util';
 import {describe, expect, test} from 'vitest';
+import {CredentialsError} from '../../src/errors/index.js';
 import {
   ApiKeyStrategy,
   authorize,
@@ -108,6 +109,27 @@ describe('authorize', () => {
       expect(server.requests).toHaveLength(0);
     },
   );
+
+  test.each([
+    ['rejects', async () => Promise.reject(new Error('the vault is sealed'))],
+    [
+      'throws',
+      () => {
+        throw new Error('the vault is sealed');
+      },
+    ],
+  ])('a strategy that %s is a failure of the credentials', async (_, getAuthorizationHeader) => {
+    const server = await startRecordingServer(refuseFirst(0));
+    const {http} = await testClient();
+    const error = await rejection(authorize(http, {getAuthorizationHeader}, server.origin).get(server.origin));
+    expect(error).toBeInstanceOf(CredentialsError);
+    expect(error).toMatchObject({
+      code: 'ERR_OAUTH',
+      message: 'The AuthStrategy failed: the vault is sealed.',
+      cause: new Error('the vault is sealed'),
+    });
+    expect(server.requests).toHaveLength(0);
+  });
 
   test('after a success, a 401 renews the token once and sends the whole body again', async () => {
     const tokens = await startTokenServer();

@@ -1,5 +1,7 @@
 import type {AfterResponseHook, BeforeRequestHook} from 'got';
-import {createError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {messageOf} from '../../errors/system-failure.js';
+import {asSentence} from '../../text/sentence.js';
 import {HttpCall, type RequestOptions} from '../connection/call.js';
 import {isFromBetween} from '../errors/response-error.js';
 import type {AuthContext, AuthStrategy, StreamingClient} from '../types.js';
@@ -40,12 +42,21 @@ export function isAuthorized(options: Pick<RequestOptions, 'context' | 'url'>): 
   return Grant.of(options) !== undefined;
 }
 
+/** @throws RuntimeCliError `ERR_OAUTH` if a custom strategy fails with an error of its own. */
+async function headerOf(auth: AuthStrategy, context: AuthContext): Promise<string> {
+  try {
+    return await auth.getAuthorizationHeader(context);
+  } catch (error) {
+    if (isRuntimeCliError(error) || context.signal?.aborted === true) throw error;
+    throw createError('ERR_OAUTH', asSentence(`The AuthStrategy failed: ${messageOf(error)}`), {cause: error});
+  }
+}
+
 const setHeader: BeforeRequestHook = async (options) => {
   const [grant, call] = [Grant.of(options), HttpCall.of(options.context)];
   if (grant === undefined || call === undefined) return;
   const {auth, http} = grant;
-  const context: AuthContext = {http, signal: options.signal};
-  const header = await auth.getAuthorizationHeader(context);
+  const header = await headerOf(auth, {http, signal: options.signal});
   // A custom strategy may return anything. Node would report it as a bug of ours.
   if (typeof header !== 'string' || !/^[\x20-\x7e]+$/.test(header)) {
     throw createError(

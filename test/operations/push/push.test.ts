@@ -152,6 +152,23 @@ test.each([
   },
 );
 
+test('a push that its caller aborts after the upload tells the bundle, and the reason', async () => {
+  const {project, connection} = await startService({deploymentSeconds: 60});
+  const controller = new AbortController();
+  const reason = new Error('the caller has enough');
+  const onProgress = ({phase}: OperationProgress) => {
+    if (phase === 'wait') controller.abort(reason);
+  };
+  const aborting = {signal: controller.signal, onProgress, pollInterval: 0.01};
+  const push = {...connection, preference: 'legacy', targetSlug: 'staging', wait: true, ...aborting} as const;
+  await expect(pushRuntimeBundle(push, project.host)).rejects.toMatchObject({
+    code: 'ERR_INTERRUPTED',
+    message: 'The call was aborted. Bundle 1 was uploaded. The deployment continues.',
+    cause: reason,
+    details: {bundleId: 1, targetSlug: 'staging', deployment: expect.anything() as unknown},
+  });
+});
+
 test('a push reports all wrong options at once', async () => {
   await using project = await createProject();
   const push = pushRuntimeBundle(
