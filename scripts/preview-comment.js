@@ -2,6 +2,7 @@
 // of its own: the token is not for code of the project. A comment that fails is only a warning.
 import {readFile} from 'node:fs/promises';
 import {env} from 'node:process';
+import {gitHub, logUrl} from './github.js';
 
 const {pull_request: pull} = JSON.parse(await readFile(env.GITHUB_EVENT_PATH, 'utf8'));
 const comments = `/repos/${env.GITHUB_REPOSITORY}/issues/${pull?.number}/comments`;
@@ -12,7 +13,7 @@ const place = [env.INPUT_PROJECT, env.INPUT_WORKING_DIRECTORY].filter(Boolean).j
 const marker = `<!-- mycli-preview ${encodeURIComponent(place)} -->`;
 
 function bodyOf({INPUT_PREVIEW: preview, OUTCOME: outcome, URL: url, GITHUB_SHA: sha}) {
-  const log = `[Log](${env.GITHUB_SERVER_URL}/${env.GITHUB_REPOSITORY}/actions/runs/${env.GITHUB_RUN_ID})`;
+  const log = `[Log](${logUrl})`;
   const title = `**Preview${place === '' ? '' : ` of ${place}`}**`;
   const commit = pull.head?.sha ?? sha;
   if (preview === 'down') return `${title}: ${outcome === 'success' ? 'deleted' : 'could not be deleted'}. ${log}`;
@@ -20,17 +21,7 @@ function bodyOf({INPUT_PREVIEW: preview, OUTCOME: outcome, URL: url, GITHUB_SHA:
   return `${title}: ${url === '' ? 'deployed' : url}\n\nRuns ${commit}. ${log}`;
 }
 
-async function ask(method, path, json) {
-  const response = await fetch(env.GITHUB_API_URL + path, {
-    method,
-    headers: {accept: 'application/vnd.github+json', authorization: `Bearer ${env.TOKEN}`},
-    body: JSON.stringify(json),
-    signal: AbortSignal.timeout(30_000),
-  });
-  if (response.ok) return response.json();
-  const hint = response.status === 403 ? ' Give the job the permission pull-requests: write.' : '';
-  throw new Error(`GitHub answered ${response.status} to ${method} ${path}.${hint}`);
-}
+const ask = gitHub('pull-requests: write');
 
 const defaultAuthor = 'github-actions[bot]';
 

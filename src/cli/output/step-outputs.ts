@@ -89,12 +89,12 @@ function knownOf(ledgers: readonly Ledger[]): Partial<Ledger> {
 
 /** What later steps of a pipeline need, as far as something was done. */
 function outputsOf(known: Partial<Ledger>): Outputs {
-  const {open, target, bundle, bundleId, uploaded, deployment, url} = known;
+  const {open, target, bundle, bundleId, uploaded, deployment, release, url} = known;
   const isMade = target?.created !== undefined;
   const isSent = bundle !== undefined || deployment !== undefined;
   return {
     // Some services make the slugs of new targets themselves.
-    'target-slug': isMade ? target.targetSlug : undefined,
+    'target-slug': deployment !== undefined ? release?.targetSlug : isMade ? target.targetSlug : undefined,
     'bundle-id': isSent ? textOf(bundleId) : undefined,
     'deployment-id': textOf(deployment?.deploymentId),
     backend: isMade || isSent ? open?.project.backend : undefined,

@@ -114,6 +114,7 @@ describe('a push in GitHub Actions', () => {
     expect(code).toBe(0);
     const {deploymentId, archive} = JSON.parse(stdout) as {deploymentId: string; archive: {sha256: string}};
     expect(outputs).toEqual({
+      'target-slug': 'staging',
       'bundle-id': '1',
       'deployment-id': deploymentId,
       backend: 'api',
@@ -198,6 +199,7 @@ describe('what a server says', () => {
     );
     expect(code).toBe(0);
     expect(outputs).toEqual({
+      'target-slug': 'staging',
       'bundle-id': '7',
       'deployment-id': 'dep-1',
       backend: 'api',
@@ -257,7 +259,7 @@ describe('--output-env', () => {
       expect(code).toBe(0);
       expect(stderr).toContain('left out');
       expect(await readFile(join(project, 'push.env'), 'utf8')).toMatch(
-        /^MYCLI_BUNDLE_ID=7\nMYCLI_BACKEND=api\nMYCLI_SHA256=\w{64}\n$/,
+        /^MYCLI_TARGET_SLUG=staging\nMYCLI_BUNDLE_ID=7\nMYCLI_BACKEND=api\nMYCLI_SHA256=\w{64}\n$/,
       );
     },
   );
@@ -358,8 +360,36 @@ describe('action.yml', () => {
   }
 
   test('has no expression in a script: inputs come through the environment', async () => {
-    expect(await scripts()).toHaveLength(3);
+    expect(await scripts()).toHaveLength(4);
     for (const script of await scripts()) expect(script).not.toContain('${{');
+  });
+
+  test('declares every output that its commands write', async () => {
+    const env = {...(await startRuntime({deploymentSeconds: 0})), MYCLI_POLL_INTERVAL: '0.05'};
+    const {code, outputs} = await runAction({...env, MYCLI_TARGET: 'staging', MYCLI_WAIT: 'true'});
+    expect(code).toBe(0);
+    const action = await readFile(join(actionPath, 'action.yml'), 'utf8');
+    const declared = [...action.matchAll(/^    value: \$\{\{ steps\.mycli\.outputs\.([\w-]+) \}\}$/gm)].map(
+      ([, name]) => name,
+    );
+    expect(declared.toSorted()).toEqual([...Object.keys(outputs), 'skipped'].toSorted());
+    expect(outputs['target-slug']).toBe('staging');
+  });
+
+  test('names no bundle that does not exist', async () => {
+    const {code, outputs} = await runAction({...(await startRuntime()), INPUT_BUNDLE: '99', MYCLI_TARGET: 'staging'});
+    expect([code, outputs]).toEqual([7, {}]);
+  });
+
+  test.each([
+    ['true', {code: 0, outputs: {skipped: 'true'}}],
+    ['', {code: 3, outputs: {}}],
+  ])('does nothing without credentials if skip-without-credentials is "%s"', async (INPUT_SKIP, expected) => {
+    const {MYCLI_API_ORIGIN: MYCLI_RUNTIME_ORIGIN = ''} = await startRuntime();
+    const ended = await runAction({MYCLI_RUNTIME_ORIGIN, MYCLI_API_KEY: ' ', INPUT_SKIP});
+    expect(ended).toMatchObject(expected);
+    if (INPUT_SKIP === 'true') expect(ended.stdout).toMatch(/^::notice::There are no credentials, .+\n$/);
+    expect(runtime?.requests).toEqual([]);
   });
 
   test('sends secrets only where its inputs or trusted-origins say, not where the config file does', async () => {
@@ -486,6 +516,49 @@ describe('action.yml', () => {
     await writeFile(github.env.GITHUB_EVENT_PATH, '{"ref": "refs/heads/main"}');
     expect(await github.comment()).toMatchObject({code: 0, stdout: ''});
     expect(github.server.requests.length).toBe(asked);
+  });
+
+  test('shows a deployment on the page of the repository, and ends that of a deleted preview', async () => {
+    await using server = await startRecordingServer(({method, headers}) => {
+      if (headers.authorization !== 'Bearer canary-token') return {status: 403, body: {}};
+      return {status: 200, body: method === 'GET' ? [{id: 5}, {id: 6}] : {id: 7}};
+    });
+    const event = join(root, 'event.json');
+    await writeFile(event, JSON.stringify({pull_request: {number: 7, head: {sha: '1a2b3c'}}}));
+    const url = 'https://shop.example/';
+    const shown = async (more: Readonly<Record<string, string>>) => {
+      const before = server.requests.length;
+      const env = {
+        ...{GITHUB_API_URL: server.origin, GITHUB_EVENT_PATH: event, GITHUB_REPOSITORY: 'acme/shop'},
+        ...{GITHUB_SERVER_URL: 'https://github.example', GITHUB_RUN_ID: '99', GITHUB_HEAD_REF: 'a/b'},
+        ...{TOKEN: 'canary-token', OUTCOME: 'success', URL: url, ...more},
+      };
+      const {code, stdout} = await runAction(env, 3);
+      expect(code).toBe(0);
+      const asked = server.requests.slice(before).map(({method, path, body}) => {
+        const text = body.toString();
+        return {request: `${method} ${path}`, ...(text !== '' && (JSON.parse(text) as object))};
+      });
+      return {stdout, asked};
+    };
+    const page = '/repos/acme/shop/deployments';
+    expect((await shown({TARGET_SLUG: 'production'})).asked).toMatchObject([
+      {request: `POST ${page}`, ref: '1a2b3c', environment: 'production', transient_environment: false},
+      {request: `POST ${page}/7/statuses`, state: 'success', environment_url: url},
+    ]);
+    expect((await shown({INPUT_PREVIEW: 'up', OUTCOME: 'failure'})).asked).toMatchObject([
+      {environment: 'preview/a/b', transient_environment: true},
+      {state: 'failure', environment_url: ''},
+    ]);
+    expect((await shown({INPUT_PREVIEW: 'down'})).asked).toMatchObject([
+      {request: `GET ${page}?environment=preview%2Fa%2Fb&per_page=100`},
+      {request: `POST ${page}/5/statuses`, state: 'inactive'},
+      {request: `POST ${page}/6/statuses`, state: 'inactive'},
+    ]);
+    expect((await shown({})).asked).toEqual([]);
+    expect((await shown({TARGET_SLUG: 'production', TOKEN: 'wrong'})).stdout).toMatch(
+      /^::warning::The deployment is not shown on GitHub: .*Give the job the permission deployments: write\.\n$/,
+    );
   });
 
   test('deploys a bundle, and what looks like a flag is an id', async () => {
