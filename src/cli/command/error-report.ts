@@ -249,16 +249,18 @@ export function endsCommand(error: unknown): boolean {
 }
 
 export function endedByPlugin(plugin: string, error: unknown): RuntimeCliError {
+  if (requestedExitCode(error) !== undefined) return endedEarly(plugin);
   const suggestions = [withoutPlugin(plugin)];
-  if (requestedExitCode(error) !== undefined) {
-    const message = `The command exited before it finished: plugin ${plugin} ended the process.`;
-    return createError('ERR_ENDED_EARLY', message, {suggestions});
-  }
   const own = asOwnError(error);
   return amendError(own, {message: asSentence(`Plugin ${plugin} ended the command: ${own.message}`), suggestions});
 }
 
-export function endedEarly(): RuntimeCliError {
+/** @param plugin whose code has ended the process, if it is known */
+export function endedEarly(plugin?: string): RuntimeCliError {
+  if (plugin !== undefined) {
+    const message = `The command exited before it finished: plugin ${plugin} ended the process.`;
+    return createError('ERR_ENDED_EARLY', message, {suggestions: [withoutPlugin(plugin)]});
+  }
   const cause = 'Code that it ran ended the process or waits for something that never happens.';
   return createError('ERR_ENDED_EARLY', 'The command exited before it finished.', {
     suggestions: [`${cause} Check config.server, mycli.config and plugins.`],

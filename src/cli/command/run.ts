@@ -6,8 +6,9 @@ import {isCI} from 'ci-info';
 import type {Interfaces} from '@oclif/core';
 import {setLogger} from '@oclif/core/logger';
 import {settings} from '@oclif/core/settings';
+import {runningPlugin} from '../../backends/plugin-code.js';
 import {createError, isRuntimeCliError, signalExitCodes} from '../../errors/index.js';
-import {asSentence} from '../../text/sentence.js';
+import {asSentence, oneLine} from '../../text/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
 import {isSecretName} from '../../http/redact.js';
@@ -31,6 +32,7 @@ import {
 } from './command-line.js';
 import {completionRequest} from './complete.js';
 import type {Session} from './session.js';
+import {debugFailure} from './plugin-failures.js';
 import {loadConfig, skipsPlugins, type HostConfig} from './plugins.js';
 
 // oclif loads it by name from this file, which is loaded already.
@@ -50,11 +52,11 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   };
   const {signal, overdue, guardCode} = ownSignals(host, end);
   const session = createSession(host, signal, guardCode);
-  const {failed, isClosedPipe} = watchProcess(host, root, session.cwd);
+  const {failed, isClosedPipe} = watchProcess(host, root, session);
   host.once('exit', () => {
     if (hasEnded) return;
     // Something that the command called has ended the process, or nothing is left that could go on with the command.
-    if (!session.foreign) host.exitCode = conclude(session, endedEarly());
+    if (!session.foreign) host.exitCode = conclude(session, endedEarly(runningPlugin.getStore()));
     leave(session);
   });
   host.once('SIGINT', () => session.output.endLine());
@@ -220,10 +222,19 @@ function yieldTerminal(host: NodeJS.Process, output: Output): void {
  * Watches for uncaught exceptions and for streams that cannot be written: `failed` rejects. A pipe whose reader has
  * closed it, as in `| head`, is not a failure: `isClosedPipe`.
  */
-function watchProcess(host: NodeJS.Process, root: string, cwd: string) {
+function watchProcess(host: NodeJS.Process, root: string, {cwd, output}: Pick<Session, 'cwd' | 'output'>) {
   let pipeClosed = false;
   const failed = new Promise<never>((_resolve, reject) => {
-    host.on('uncaughtException', (error) => {
+    host.on('uncaughtException', (error, origin) => {
+      const plugin = runningPlugin.getStore();
+      // Nothing waits for it, so it must not end what others do, such as a push.
+      if (plugin !== undefined && origin === 'unhandledRejection') {
+        debugFailure(output, plugin, error);
+        output.warn(
+          asSentence(`Plugin ${plugin} rejected a promise that nothing waits for: ${oneLine(messageOf(error))}`),
+        );
+        return;
+      }
       const project = resolve(cwd, givenValue(host.argv.slice(2), '--cwd', '-C') ?? '');
       reject(blameUserCode(error, root, project));
     });

@@ -46,7 +46,12 @@ describe('a hook that ends the process', () => {
   test.each(['init', 'prerun'])('before the command, in %s, never makes it a success', async (hook) => {
     const ended = await withHooks({[hook]: 'process.exit(0);'});
     expect(ended.code).toBe(1);
-    expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_ENDED_EARLY', exitCode: 1}});
+    expect(documentOf(ended)).toMatchObject({
+      error: {
+        ...{code: 'ERR_ENDED_EARLY', exitCode: 1},
+        message: `The command exited before it finished: plugin ${name} ended the process.`,
+      },
+    });
   });
 
   test.each([
@@ -141,6 +146,16 @@ describe('a hook that fails', () => {
   test.each(['prerun', 'postrun'])('shows its stack with --debug: %s', async (hook) => {
     const ended = await withHooks({[hook]: 'throw new Error("no luck");'}, ['backend:list', '--debug']);
     expect(ended.stderr).toMatch(new RegExp(`debug: ${name}, ${hook}: Error: no luck\n +at `));
+  });
+});
+
+test('a promise that a hook leaves to fail does not end the command, and names the plugin', async () => {
+  const init = 'setTimeout(() => void Promise.reject(new Error("stray")), 1);\nvoid Promise.reject(new Error("lost"));';
+  const ended = await withHooks({init});
+  expect(ended.code).toBe(0);
+  expect(documentOf(ended)).toMatchObject({
+    archive: {files: 1},
+    warnings: ['lost', 'stray'].map((text) => `Plugin ${name} rejected a promise that nothing waits for: ${text}.`),
   });
 });
 
