@@ -17,7 +17,7 @@ export default class Completion extends BaseCommand<typeof Completion> {
     '<%= config.bin %> <%= command.id %> powershell',
   ];
   static override readonly args = {
-    shell: Args.string({options: [...shells], description: 'The shell; default: that of $SHELL.'}),
+    shell: Args.string({options: [...shells], description: 'The shell; default: from $SHELL.'}),
   };
 
   protected async execute({output, session}: CommandContext): Promise<CompletionDocument> {
@@ -26,7 +26,7 @@ export default class Completion extends BaseCommand<typeof Completion> {
     const shell = shells.find((name) => name === requested);
     if (shell === undefined) {
       const suggestions = [`Name one of them: ${shells.join(', ')}.`];
-      throw createError('ERR_USAGE', 'No shell specified, and $SHELL is none that can be completed.', {suggestions});
+      throw createError('ERR_USAGE', 'No shell specified, and mycli has no completion for $SHELL.', {suggestions});
     }
     const script = completionScript(shell);
     output.result(script.trimEnd());

@@ -37,9 +37,9 @@ export default class Init extends BaseCommand<typeof Init> {
     static: bundleFlags.static,
     yes: Flags.boolean({
       char: 'y',
-      summary: 'Ask nothing: use flags, variables, what is detected and the defaults of the questions.',
+      summary: 'Use flags, variables, detected values and defaults instead of asking.',
     }),
-    import: Flags.boolean({summary: 'Take over everything that other clients have stored, secrets too.'}),
+    import: Flags.boolean({summary: 'Import everything that other clients have stored, including secrets.'}),
     force: Flags.boolean({summary: 'Replace the configuration.'}),
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };

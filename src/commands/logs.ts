@@ -7,8 +7,8 @@ export default class Logs extends BaseCommand<typeof Logs> {
   static override readonly isEndless = true;
   static override readonly summary = 'Follow what the app of a target logs, until Ctrl-C.';
   static override readonly description =
-    'One line for each entry: its time, its level, the ID of its request and its text. Connects again, with a new token, ' +
-    'when the connection ends. With --json, each entry is a JSON document on a line of its own.';
+    'One line for each entry: its time, its level, the ID of its request and its text. Reconnects with a new token when ' +
+    'the connection ends. With --json, each entry is a JSON document on a line of its own.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging --level warn --json',
@@ -18,7 +18,7 @@ export default class Logs extends BaseCommand<typeof Logs> {
     since: Flags.string({helpValue: 'AGE', summary: 'Only entries at most this old, such as 15m or 2h.'}),
     level: Flags.string({
       options: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
-      summary: 'Only entries with at least this level; those without any are left out.',
+      summary: 'Only entries of at least this level.',
     }),
     grep: Flags.string({helpValue: 'REGEXP', summary: 'Only entries whose text matches.'}),
     request: Flags.string({helpValue: 'ID', summary: 'Only entries of this request.'}),
@@ -38,15 +38,15 @@ export default class Logs extends BaseCommand<typeof Logs> {
     const heard = {at: time(), isInterrupted: false};
     const onReconnect = (reason: string) => {
       heard.isInterrupted = true;
-      output.info(`${reason} Connecting again.`);
-      output.info(`What is logged from ${heard.at} until then may be missing.`);
+      output.info(`${reason} Reconnecting.`);
+      output.info(`Entries from ${heard.at} until then may be missing.`);
     };
     const {entries, clockAheadMs} = await openLogs({...options, onReconnect}, host);
     for (const line of places) output.info(line);
     output.info(`Following the logs of ${options.targetSlug}. Press Ctrl-C to stop.`);
     try {
       for await (const entry of entries) {
-        if (heard.isInterrupted) output.info(`Connected again. Entries from ${heard.at} to ${time()} may be missing.`);
+        if (heard.isInterrupted) output.info(`Reconnected. Entries from ${heard.at} to ${time()} may be missing.`);
         Object.assign(heard, {at: time(), isInterrupted: false});
         if (!shows(entry, Date.now() + clockAheadMs())) continue;
         output.documentLine(entry satisfies LogsDocument);

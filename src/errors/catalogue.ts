@@ -74,7 +74,7 @@ export const catalogue = {
     kind: 'input',
     summary: 'Several things that the command needs are missing: project, target, build or credentials.',
   },
-  ERR_CHECK_FAILED: {kind: 'input', summary: '`mycli doctor` found something that is broken.'},
+  ERR_CHECK_FAILED: {kind: 'input', summary: '`mycli doctor` found a problem.'},
   ERR_BACKEND_UNKNOWN: {kind: 'input', summary: 'No backend has this name.'},
   ERR_BACKEND_AMBIGUOUS: {kind: 'input', summary: 'Several plugins have a backend of this name.'},
   ERR_BACKEND_FAILED: {
@@ -165,7 +165,7 @@ export const catalogue = {
   },
   ERR_ROLLED_BACK: {
     kind: 'rolled-back',
-    summary: 'The deployment or its check failed, and the target runs again what it ran before.',
+    summary: 'The deployment or its check failed, and the target was rolled back.',
   },
   ERR_NOT_ROLLED_BACK: {
     kind: 'not-rolled-back',

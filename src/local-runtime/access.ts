@@ -170,7 +170,7 @@ export function publicKeyOf(certificate: string): KeyObject {
   try {
     return new X509Certificate(certificate).publicKey;
   } catch (cause) {
-    throw createError('ERR_OPTION_INVALID', 'The client certificate is no certificate in PEM format.', {cause});
+    throw createError('ERR_OPTION_INVALID', 'The client certificate is not a certificate in PEM format.', {cause});
   }
 }
 

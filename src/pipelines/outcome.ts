@@ -149,7 +149,7 @@ function flags({open}: Ledger): readonly string[] {
 }
 
 function lookForVariables(ledger: Ledger): readonly Suggestion[] {
-  return [['They may be set all the same. Check before you try again: ', {run: ['env:list', ...place(ledger)]}]];
+  return [['They may have been set anyway. Check before you try again: ', {run: ['env:list', ...place(ledger)]}]];
 }
 
 /** An upload whose answer was lost, if it was looked for afterwards. */

@@ -105,7 +105,7 @@ describe('a client key that cannot be used is refused before a request', () => {
   const rsa = generateKeyPairSync('rsa', {modulusLength: 2048}).privateKey;
 
   test.each<[string, () => ClientKey, string]>([
-    ['no PEM', () => ({privateKey: 'canary'}), 'The client key is no private key in PEM format.'],
+    ['no PEM', () => ({privateKey: 'canary'}), 'The client key is not a private key in PEM format.'],
     [
       'no passphrase',
       () => ({
@@ -121,11 +121,11 @@ describe('a client key that cannot be used is refused before a request', () => {
       }),
       'The client key cannot be decrypted with this passphrase.',
     ],
-    ['another kind of key', () => ({privateKey: selfSigned.key}), 'The client key is no RSA key.'],
+    ['another kind of key', () => ({privateKey: selfSigned.key}), 'The client key is not an RSA key.'],
     [
       'no certificate',
       () => ({privateKey: rsa.export(encoding).toString(), certificate: 'canary'}),
-      'The client certificate is no certificate in PEM format.',
+      'The client certificate is not a certificate in PEM format.',
     ],
     [
       "another key's certificate",

@@ -142,7 +142,8 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
 }
 
 /** For an argument that looks like a secret, which no message repeats. */
-export const passSecret = 'A secret is no argument: log in once, set MYCLI_API_KEY, or pass --api-key @FILE.';
+export const passSecret =
+  'Never pass a secret as an argument: log in once, set MYCLI_API_KEY, or pass --api-key @FILE.';
 
 /** After `--`, nothing is a flag. npm takes it for itself, others pass it on. */
 export const leaveOutDashes = 'If it is a flag, leave out the -- before it.';
@@ -181,7 +182,7 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
     if (needless !== undefined) return [`Leave out ${name}: ${needless.why}.`];
     const word = name.replace(/^-+/, '');
     const setting = settingWithoutFlag(word);
-    if (setting !== undefined) return [`${name} is no flag: set ${placesOf(setting)}.`];
+    if (setting !== undefined) return [`${name} is not a flag: set ${placesOf(setting)}.`];
     const similar = similarFlag(word, known);
     if (similar === undefined) return [];
     return [names.length > 1 ? `Instead of ${name}, did you mean --${similar}?` : `Did you mean --${similar}?`];
@@ -269,7 +270,7 @@ export function endedEarly(plugin?: string): RuntimeCliError {
 
 export function withoutPlugin(plugin: string): Suggestion {
   return [
-    `Report this to the authors of ${plugin}. To go on without plugins, set MYCLI_SKIP_PLUGINS=1. With it, you can run `,
+    `Report this to the authors of ${plugin}. To continue without plugins, set MYCLI_SKIP_PLUGINS=1. With it, you can run `,
     {run: ['plugins:uninstall', plugin]},
     ', too.',
   ];

@@ -10,7 +10,7 @@ import type {Output} from '../output/output.js';
 import {isOclifError} from './error-report.js';
 
 /** For the end of a warning about a plugin. */
-export const goesOn = 'The command goes on without it.';
+export const goesOn = 'The command continues without it.';
 
 /**
  * An error of a plugin's code, as one whose message says in which of its files it failed. What a plugin says with

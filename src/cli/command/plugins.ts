@@ -59,7 +59,7 @@ export class HostConfig extends Config {
     for (const {name, folder} of listed.filter((plugin) => !this.plugins.has(plugin.name))) {
       const problem = packageProblem(folder) ?? 'it cannot be loaded';
       const remove = commandLine('plugins:uninstall', name);
-      output.warn(`Plugin ${name} is left out: ${problem}. The command goes on. To remove it, run: ${remove}`);
+      output.warn(`Plugin ${name} is left out: ${problem}. The command continues. To remove it, run: ${remove}`);
     }
     for (const plugin of this.plugins.values()) {
       const loaded = new Set(plugin.commands.map(({id}) => id));
@@ -176,7 +176,7 @@ export function packageProblem(folder: string): string | undefined {
   const path = join(folder, 'package.json');
   if (!existsSync(path)) return `${path} does not exist`;
   const manifest = readManifest(path);
-  if (manifest === undefined) return `${path} is no JSON object`;
+  if (manifest === undefined) return `${path} is not a JSON object`;
   return isRecord(manifest['oclif']) ? undefined : `${path} has no "oclif"`;
 }
 

@@ -38,7 +38,7 @@ function expressionOf(text: string): RegExp {
     return new RegExp(text, 'u');
   } catch (error) {
     throw createError('ERR_USAGE', asSentence(`--grep is not a regular expression: ${messageOf(error)}`), {
-      suggestions: [String.raw`Put a backslash before characters that are meant as such: \. \[ \(`],
+      suggestions: [String.raw`Put a backslash before literal characters: \. \[ \(`],
     });
   }
 }

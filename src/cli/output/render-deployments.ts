@@ -45,12 +45,12 @@ export function renderPushPreview(
   const planned = content.kind === 'build' ? plannedDocument(content.plan) : {archive: content.bundle.path};
   if ('files' in planned) listFiles(planned.files, output);
   if (unchanged) {
-    const next = targetSlug === undefined ? 'Nothing would be uploaded.' : `It would be deployed to ${targetSlug}.`;
+    const next = targetSlug === undefined ? 'Would upload nothing.' : `Would deploy it to ${targetSlug}.`;
     const age = describeAge(unchanged.pushedAt);
     output.outcome(`Dry run: unchanged since bundle ${String(unchanged.bundleId)}, pushed ${age}. ${next}`);
   } else {
-    const deployed = targetSlug === undefined ? '' : ` and deployed to ${targetSlug}`;
-    output.outcome(`Dry run: this would be pushed to ${projectTitle(projectSlug, backend)}${deployed}.`);
+    const deployed = targetSlug === undefined ? '' : ` and deploy to ${targetSlug}`;
+    output.outcome(`Dry run: would push to ${projectTitle(projectSlug, backend)}${deployed}.`);
   }
   return {
     dryRun: true,

@@ -48,7 +48,7 @@ export const variableColumns: readonly Column<VariableItem>[] = [
 export function renderCreated(result: TargetCreateDocument, output: Output): TargetCreateDocument {
   const {targetSlug, projectSlug, backend, state, dryRun} = result;
   const what = describeTarget(result);
-  if (dryRun) output.outcome(`Dry run: ${what} would be created.`);
+  if (dryRun) output.outcome(`Dry run: would create ${what}.`);
   else {
     const isReady = state === 'ready';
     output.outcome(`Created ${what}${isReady || state === undefined ? '' : `: ${state}`}.`);
@@ -72,7 +72,7 @@ export function describeTarget({targetSlug, projectSlug, backend, running}: Show
 }
 
 export function renderDeleted(result: DeletedTarget, output: Output): DeletedTarget {
-  if (result.dryRun) output.outcome(`Dry run: this would be deleted: ${describeTarget(result)}.`);
+  if (result.dryRun) output.outcome(`Dry run: would delete ${describeTarget(result)}.`);
   else output.outcome(`Deleted ${describeTarget(result, 'ran')}.`);
   return result;
 }
@@ -86,7 +86,7 @@ export function renderChangedVariables(
   const {set, unset, dryRun, targetSlug, projectSlug, backend} = result;
   const [verb, names, where] = set.length > 0 ? ['set', set, 'on'] : ['removed', unset, 'from'];
   const what = `${names.join(', ')} ${where} ${targetSlug} of ${projectTitle(projectSlug, backend)}`;
-  if (dryRun) output.outcome(`Dry run: this would be ${verb}: ${what}.`);
+  if (dryRun) output.outcome(`Dry run: would ${verb === 'set' ? 'set' : 'remove'} ${what}.`);
   else {
     output.outcome(`${verb === 'set' ? 'Set' : 'Removed'} ${what}.`);
     if (waited) output.outcome('The target was published again.');
@@ -109,11 +109,9 @@ export function renderVariableDiff(
   const missing = names.filter((name) => !known.includes(name));
   const extra = known.filter((name) => !names.includes(name));
   const shared = names.filter((name) => known.includes(name));
-  for (const name of missing) output.result(`+ ${name}`);
-  for (const name of extra) output.result(`- ${name}`);
+  const list = (found: readonly string[]) => found.join(', ') || 'none';
   output.outcome(
-    `${place.targetSlug} lacks ${count(missing.length, 'variable')} of ${file} (+) and has ${count(extra.length, 'other')} (-). ` +
-      `${String(shared.length)} ${shared.length === 1 ? 'is' : 'are'} in both, perhaps with other values.`,
+    `Missing on ${place.targetSlug}: ${list(missing)}. Only there: ${list(extra)}. In both: ${list(shared)}.`,
   );
   return {...place, missing, extra, shared};
 }
@@ -132,7 +130,7 @@ export function renderDeletedPreview(result: DeletedPreview, output: Output): De
     targetSlug === undefined
       ? `Nothing to delete: ${place} has no preview of ${oneLine(branch)}.`
       : dryRun
-        ? `Dry run: ${what} would be deleted.`
+        ? `Dry run: would delete ${what}.`
         : `Deleted ${what}.`,
   );
   return result;
@@ -143,7 +141,7 @@ export function renderPrunedPreviews(result: PrunePreviewsResult, output: Output
   if (found.length === 0) output.outcome(`Nothing to prune in ${projectSlug}.`);
   else if (dryRun) {
     printTable(found, previewColumns, output);
-    output.outcome(`Dry run: ${count(found.length, 'preview')} of ${projectSlug} would be deleted.`);
+    output.outcome(`Dry run: would delete ${count(found.length, 'preview')} of ${projectSlug}.`);
   } else output.outcome(`Deleted ${count(deleted.length, 'preview')} of ${projectSlug}.`);
   return result;
 }

@@ -171,7 +171,7 @@ async function checkVariables(
     const {variables, ...place} = await listVariables(options, {...host, terminal: undefined});
     const missing = wanted.filter((name) => !variables.some((variable) => variable.name === name));
     const target = `Target ${place.targetSlug}`;
-    if (missing.length === 0) return [finding('ok', `${target} has all variables that are asked for.`)];
+    if (missing.length === 0) return [finding('ok', `${target} has all expected variables.`)];
     const set = {run: ['env:set', ...missing.map((name) => `${name}=@FILE`), ...placeFlags(place)]};
     return [finding('warning', describeMissing(missing, target), context.output.texts([['Set them: ', set]]))];
   } catch (error) {

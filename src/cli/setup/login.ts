@@ -371,7 +371,7 @@ export async function signIn(
   const {label} = definitions[setting];
   if (secret?.source.kind === 'stored' || (secret === undefined && !asks)) return undefined;
   if (secret?.source.kind === 'environment') {
-    const question = `Store the ${label} from ${secret.source.name}, for when it is not set?`;
+    const question = `Save this ${label} for later shells?`;
     if (!asks || !(await askYesNo(question, true, context))) return undefined;
   }
   const login = builtInLogin(context, settings, kind);

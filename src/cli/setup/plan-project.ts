@@ -75,7 +75,7 @@ export async function planProject(
   const suggested = await withSuggestions(known, detected, cwd);
   const answers = setup.asks ? await interview(context, suggested) : suggested;
   const last = [answers.origin, answers.apiOrigin].find((setting) => setting?.source.kind === 'stored');
-  if (last !== undefined) output.info(`Service: ${last.value} (that of your last login).`);
+  if (last !== undefined) output.info(`Service: ${last.value} (from your last login).`);
   const backend = backendOf(answers);
   const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, answers) : undefined;
   const options = plugin && (await plainOptions(plugin, answers));
@@ -249,7 +249,7 @@ async function interview(context: CommandContext, settings: Settings): Promise<S
   };
   const askUrl = (key: ServiceKey, text: string) => {
     const isLast = known[key]?.source.kind === 'stored';
-    return ask(key, isLast ? `${text} (that of your last login)` : text, {
+    return ask(key, isLast ? `${text} (from your last login)` : text, {
       check: (answer) => checkUrl(key, answer, env),
     });
   };
@@ -326,7 +326,7 @@ async function askForBackend(context: CommandContext, settings: Settings): Promi
   const {registrations} = await loadAllBackends(context, settings);
   const names = new Set([backendOf(settings), ...registrations.map(({name}) => name)]);
   const choices = [...names].map((name) => ({value: name, name: backendTitle(name)}));
-  return askChoice('What do you deploy to?', choices, context);
+  return askChoice('Which service do you deploy to?', choices, context);
 }
 
 /** The backend to configure: the given one, or the one that `auto` would choose. */

@@ -154,7 +154,7 @@ async function ask<Answer>(question: string, context: QuestionContext, prompt: P
   if (!output.interactive) {
     const reason = output.stream.isTTY === true ? 'TERM is dumb, or CI is set' : 'stderr is not a terminal';
     throw createError('ERR_USAGE', `"${message}" cannot be asked, because ${reason}.`, {
-      suggestions: ['Run it in a terminal without redirecting stderr, or pass flags so that nothing is asked.'],
+      suggestions: ['Run it in a terminal without redirecting stderr, or answer with flags.'],
     });
   }
   // By name, so that the bundle has no other prompts.

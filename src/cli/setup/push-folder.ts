@@ -52,7 +52,7 @@ async function givenFolder(
   cwd: string,
 ): Promise<string> {
   if (buildDirectory.source.kind === 'flag') {
-    throw createError('ERR_USAGE', 'The folder to push is given twice: as an argument and with --build-directory.');
+    throw createError('ERR_USAGE', 'Pass the build folder once: as an argument or with --build-directory.');
   }
   const path = resolve(cwd, argument);
   if (await isFolder(path)) return path;
@@ -74,7 +74,7 @@ async function givenFolder(
   const mayBeFlags = ['target', ...(projectSlug === undefined ? ['project'] : [])];
   throw createError('ERR_USAGE', `There is no folder ${argument} to push.`, {
     suggestions: argument.includes('/')
-      ? ['Pass the folder that the application was built into.']
+      ? ['Pass the build folder.']
       : mayBeFlags.map((name) => `If it is the ${name}, pass ${shellLine(`--${name}`, argument)}.`),
   });
 }

@@ -78,7 +78,7 @@ export async function takeOver(context: CommandContext, settings: Settings, mode
     }),
     ...keyFiles.map(({name, host}) => (host === undefined ? name : `${name} (API key for https://${host})`)),
   ];
-  if (names.length > 0) output.info(`Not taken over: ${names.join(', ')}. To take over everything, pass --import.`);
+  if (names.length > 0) output.info(`Not imported: ${names.join(', ')}. To import everything, pass --import.`);
   return withoutOtherLogin(context, current, skipped);
 
   async function take({name, values}: OldSource): Promise<void> {
@@ -212,7 +212,7 @@ function activeInstance({configs, ...own}: Readonly<Record<string, unknown>>, ou
   const active = instances.find((instance) => instance['active'] === true);
   if (instances.length > 0 && active === undefined) {
     const names = instances.map(({name}) => String(name)).join(', ');
-    output.info(`No instance of ${projectFile} is active (${names}). Set "active": true in the one that is meant.`);
+    output.info(`No instance of ${projectFile} is active (${names}). Set "active": true in one of them.`);
   }
   return active ?? own;
 }
@@ -234,7 +234,7 @@ function convert({output}: CommandContext, texts: readonly OldText[]): OldValue[
       return [{key, value: isAddress(key) ? serviceUrl(key, source.name, value) : value, source}];
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
-      output.warn(`${error.message} It is not taken over.`);
+      output.warn(`${error.message} It was not imported.`);
       return [];
     }
   });
@@ -271,7 +271,7 @@ async function fromCredentialFile(context: CommandContext, file: KeyFile, curren
   // Clients differ in whether the port is part of the name.
   const isMeant = origin === undefined || [new URL(origin).host, new URL(origin).hostname].includes(host);
   if (file.host !== undefined && !isMeant) {
-    context.output.info(`${name} is for ${host}, so it is not taken over.`);
+    context.output.info(`${name} is for ${host}, so it was not imported.`);
     return {name, values: []};
   }
   const source = {kind: 'flag', name} as const;
@@ -303,7 +303,7 @@ async function readOwn(
   } catch (error) {
     // What a parser says may repeat a secret.
     const reason = error instanceof SyntaxError ? 'it is not JSON' : reasonOf(error);
-    output.warn(asSentence(`${name} is not taken over: ${reason}`));
+    output.warn(asSentence(`${name} was not imported: ${reason}`));
     return [];
   }
   const values = convert(context, textsIn(asRecord(content)));

@@ -111,7 +111,7 @@ async function readDotenv(path: string, {cwd, stdin}: Omit<Sources, 'output' | '
   const wrong = lines.find(({problem}) => problem !== undefined);
   if (other !== undefined || lines.length === 0) {
     const problem =
-      other === undefined ? 'has no variables' : `is no dotenv file: line ${String(other.line)} is not NAME=VALUE`;
+      other === undefined ? 'has no variables' : `is not a dotenv file: line ${String(other.line)} is not NAME=VALUE`;
     throw createError('ERR_OPTION_INVALID', `${name} ${problem}.`);
   }
   if (wrong === undefined) {

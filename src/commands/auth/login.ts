@@ -40,7 +40,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
       options: credentialKinds,
       summary: 'Kind of credential; default client-secret for OAuth, otherwise api-key.',
     })(),
-    import: Flags.boolean({summary: 'Store what other clients have stored, without a question.'}),
+    import: Flags.boolean({summary: 'Import the credentials of other clients without asking.'}),
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };
 
@@ -92,7 +92,7 @@ async function withUrl(context: CommandContext, settings: Settings, key: 'origin
   if (settings[key] !== undefined) return settings;
   if (!canAsk(context)) {
     const {advice: suggestions} = missingSetting(key);
-    throw createError('ERR_ORIGIN_MISSING', 'No URL of the service is given.', {suggestions});
+    throw createError('ERR_ORIGIN_MISSING', 'No service URL specified.', {suggestions});
   }
   const check = (answer: string) => checkUrl(key, answer, context.env);
   const value = await askText({text: 'URL of the service', check}, context);

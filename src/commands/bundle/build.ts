@@ -23,7 +23,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
   ];
   static override readonly args = {
     dir: Args.string({
-      description: 'Folder that the application was built into; default: what is configured or detected.',
+      description: 'Build folder; default: the configured or detected one.',
     }),
   };
   static override readonly flags = {

@@ -18,17 +18,17 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     '<%= config.bin %> <%= command.id %> --project my-shop --archive bundle.tar.gz',
   ];
   static override readonly args = {
-    dir: Args.string({description: 'Build output folder; default: the configured or detected one.'}),
+    dir: Args.string({description: 'Build folder; default: the configured or detected one.'}),
   };
   static override readonly flags = {
     ...flagsOf('connection', 'bundle', 'push', 'wait', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
     'no-target': Flags.boolean({
       default: false,
       exclusive: ['target'],
-      summary: 'Only upload, whatever the configuration says.',
+      summary: 'Only upload, even if a target is configured.',
     }),
     ...dryRunFlag,
-    archive: Flags.string({helpValue: 'FILE', summary: 'Push this archive of bundle:build.'}),
+    archive: Flags.string({helpValue: 'FILE', summary: 'Push this archive from bundle:build.'}),
     force: Flags.boolean({summary: 'Upload the bundle even if it is unchanged.'}),
     ...invalidateFlag,
     ...outputEnvFlag,

@@ -6,8 +6,8 @@ import {variableNamesIn} from '../../cli/setup/variable-values.js';
 export default class EnvDiff extends BaseCommand<typeof EnvDiff> {
   static override readonly summary = 'Compare the names in a dotenv file with the variables of a target.';
   static override readonly description =
-    'Lists what the target lacks, what only the target has, and what both have. The service does not tell values, so ' +
-    'they cannot be compared.';
+    'Lists what the target lacks, what only the target has, and what both have. The service never returns values, so ' +
+    'only names are compared.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> .env.example --project my-shop --target staging',
     '<%= config.bin %> <%= command.id %> .env --project my-shop --target staging --json',

@@ -9,7 +9,7 @@ export default class EnvSet extends BaseCommand<typeof EnvSet> {
   static override readonly changes = 'service';
   static override readonly summary = 'Set environment variables of a target.';
   static override readonly description =
-    'All of them in one request; others stay. The service then publishes the target again, which --wait waits for. ' +
+    'Sets all of them in one request and keeps others. The service then publishes the target again, which --wait waits for. ' +
     'Values are secrets: read them from a file or stdin, because others can see what is typed here in the process list. ' +
     'They are never printed.';
   static override readonly examples = [
@@ -35,7 +35,7 @@ export default class EnvSet extends BaseCommand<typeof EnvSet> {
       multipleNonGreedy: true,
       dependsOn: ['from'],
       helpValue: 'PREFIX',
-      summary: 'Leave out more variables of the file, such as DEV_; repeatable.',
+      summary: 'Skip variables of the file with this prefix, such as DEV_; repeatable.',
     }),
   };
 

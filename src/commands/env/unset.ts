@@ -7,7 +7,7 @@ export default class EnvUnset extends BaseCommand<typeof EnvUnset> {
   static override readonly changes = 'service';
   static override readonly summary = 'Remove environment variables of a target.';
   static override readonly description =
-    'All of them in one request. One that is not there is no error. The service then publishes the target again, which ' +
+    'Removes all of them in one request. A missing one is not an error. The service then publishes the target again, which ' +
     '--wait waits for.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> API_KEY --project my-shop --target staging',

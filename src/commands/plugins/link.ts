@@ -11,7 +11,7 @@ export default class PluginsLink extends commands['plugins:link'] {
     const {from = ''} = locatePlugin(`file:${args.path}`, this.config.options.session().cwd);
     const problem = packageProblem(from);
     if (problem !== undefined)
-      throw createError('ERR_USAGE', `This is no plugin: ${problem}.`, {
+      throw createError('ERR_USAGE', `This is not a plugin: ${problem}.`, {
         suggestions: ['Pass the folder of a plugin, which has a package.json with "oclif".'],
       });
     await requireDataFolder(this.config.dataDir);

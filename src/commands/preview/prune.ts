@@ -8,7 +8,7 @@ import {count} from '../../text/sentence.js';
 
 export default class PreviewPrune extends BaseCommand<typeof PreviewPrune> {
   static override readonly changes = 'service';
-  static override readonly summary = 'Delete the previews that were not deployed to for long.';
+  static override readonly summary = 'Delete previews without recent deployments.';
   static override readonly description =
     'With the bundles that only they ran, as preview:down does. Asks for confirmation; without a terminal, pass --yes.';
   static override readonly examples = [

@@ -59,7 +59,7 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
     const deploy = {...push, copyFrom: settings.copyFrom?.value, configuration, optionsOf};
     if (this.flags['dry-run']) {
       const planned = await planPreview(deploy, host);
-      if (planned.creates) context.output.outcome(`Dry run: a target for ${branch} would be created.`);
+      if (planned.creates) context.output.outcome(`Dry run: would create a target for ${branch}.`);
       const push = {...deploy, targetSlug: planned.targetSlug, ifChanged: true};
       return {...renderPushPreview(planned, push, context.output), branch, creates: planned.creates};
     }

@@ -9,9 +9,8 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
   static override readonly summary = 'Create a target, and wait until it is ready.';
   static override readonly description =
     'Some services make the slug themselves: the outcome, --json and --output-env have it, and SLUG becomes the name. ' +
-    'With --copy-from, the target gets the variables and settings of another, and deploys what that runs. It becomes ' +
-    'what targets.SLUG of the configuration says. ' +
-    '--no-wait does not wait.';
+    'With --copy-from, the target gets the variables and settings of another, and deploys what that runs. It gets the ' +
+    'settings of targets.SLUG in the configuration. Pass --no-wait to return at once.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> qa --project my-shop',
     '<%= config.bin %> <%= command.id %> demo --project my-shop --copy-from staging',

@@ -7,7 +7,7 @@ export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidat
   static override readonly changes = 'service';
   static override readonly summary = 'Clear the CDN cache of a target.';
   static override readonly description =
-    'Resolves once the service has accepted it, which takes about two minutes to clear its caches. ' +
+    'Returns when the service has accepted the request; clearing takes about two minutes. ' +
     'To clear the cache after a deployment, pass --invalidate to push, deploy or rollback.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
@@ -30,7 +30,7 @@ export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidat
     const result = await invalidate({...options, patterns, dryRun, ...guardOptions(settings, context)}, host);
     const what = `${result.patterns.join(', ')} of ${result.targetSlug}`;
     context.output.outcome(
-      dryRun ? `Dry run: ${what} would be invalidated.` : `Invalidating ${what}. It takes about two minutes.`,
+      dryRun ? `Dry run: would invalidate ${what}.` : `Invalidating ${what}. It takes about two minutes.`,
     );
     return result;
   }

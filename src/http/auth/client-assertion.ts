@@ -19,7 +19,7 @@ const lifeSeconds = 60;
 
 /**
  * Makes assertions: a JWT, signed with RS256, that says that the client is itself.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the key cannot be read or is no RSA key, or when the certificate
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the key cannot be read or is not an RSA key, or when the certificate
  * has expired or is another key's.
  */
 export function createAssertion(
@@ -44,9 +44,9 @@ function readKey(pem: string, passphrase: string | undefined): KeyObject {
   } catch {
     const isEncrypted = pem.includes('ENCRYPTED');
     const reason = passphrase === undefined ? 'needs a passphrase' : 'cannot be decrypted with this passphrase';
-    throw invalid(`The client key ${isEncrypted ? reason : 'is no private key in PEM format'}.`);
+    throw invalid(`The client key ${isEncrypted ? reason : 'is not a private key in PEM format'}.`);
   }
-  if (key.asymmetricKeyType !== 'rsa') throw invalid('The client key is no RSA key.');
+  if (key.asymmetricKeyType !== 'rsa') throw invalid('The client key is not an RSA key.');
   return key;
 }
 
@@ -55,7 +55,7 @@ function checkCertificate(pem: string, key: KeyObject, now: number): void {
   try {
     certificate = new X509Certificate(pem);
   } catch {
-    throw invalid('The client certificate is no certificate in PEM format.');
+    throw invalid('The client certificate is not a certificate in PEM format.');
   }
   if (!certificate.checkPrivateKey(key)) throw invalid('The client key does not belong to the client certificate.');
   if (Date.parse(certificate.validTo) < now) {

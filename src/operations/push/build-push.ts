@@ -35,7 +35,7 @@ export function describeBuilt(built: BuiltContent, content: PushContent): string
     case 'file':
       return `${content.kind === 'build' ? 'Built' : 'Read'} ${describeArchive(built.bundle)}`;
     case 'stream':
-      return `Prepared ${describeSize(built.bundle)}, packed while it is sent`;
+      return `Archive: ${describeSize(built.bundle)}`;
     case 'unchanged':
       return `Compared ${count(built.bundle.files.length, 'file')} with the last push: nothing to pack`;
   }

@@ -110,7 +110,7 @@ export async function deleteTargetFrom(
     if (isMissing) return explain(error);
     const known = targets === undefined ? 'Whether it is still there is not known' : 'It is still listed';
     throw amendError(error, {
-      message: `Target ${targetSlug} may be deleted yet. ${known}${left?.state ? ` (${left.state})` : ''}. ${error.message}`,
+      message: `Target ${targetSlug} may still be deleted. ${known}${left?.state ? ` (${left.state})` : ''}. ${error.message}`,
       details: {targetSlug, state: left?.state},
     });
   }

@@ -78,7 +78,7 @@ describe('a hook that ends the process', () => {
 });
 
 const warningOf = (hook: string, reason: string) =>
-  new RegExp(`^Plugin ${name}: its ${hook} hook failed: ${reason}\\.(?: The command goes on without it\\.)?$`);
+  new RegExp(`^Plugin ${name}: its ${hook} hook failed: ${reason}\\.(?: The command continues without it\\.)?$`);
 
 describe('a hook that fails', () => {
   test.each([

@@ -148,8 +148,8 @@ describe.concurrent('plugins that fail', () => {
     expect(code).toBe(0);
     const {warnings} = JSON.parse(stdout) as {warnings: string[]};
     expect(warnings).toEqual([
-      'Plugin mycli-plugin-hangs: its mycli:backends hook failed: no answer within 10 s. The command goes on without it.',
-      'Plugin mycli-plugin-hangs-early: its mycli:backends hook failed: no answer within 10 s. The command goes on without it.',
+      'Plugin mycli-plugin-hangs: its mycli:backends hook failed: no answer within 10 s. The command continues without it.',
+      'Plugin mycli-plugin-hangs-early: its mycli:backends hook failed: no answer within 10 s. The command continues without it.',
     ]);
   });
 
@@ -322,7 +322,7 @@ describe('plugins of the user', () => {
     expect(stderr).toBe('Error: nowhere not installed\n');
     expect(await bench.mycli(['plugins:link', '/nowhere/at/all'])).toMatchObject({code: 2});
     const {stderr: refusal} = await bench.mycli(['plugins:link', '.']);
-    expect(refusal).toMatch(/^Error: This is no plugin: .*\/project\/package\.json does not exist\.\n/);
+    expect(refusal).toMatch(/^Error: This is not a plugin: .*\/project\/package\.json does not exist\.\n/);
   });
 
   test('cannot be linked where they cannot be stored, which says where that is', async () => {

@@ -98,7 +98,7 @@ describe('backend:list', () => {
     );
     expect(stdout).toMatch(/\nlegacy \(mycli [\d.]+\): .*\n.*\n.*\n {2}missing: --origin \(MYCLI_RUNTIME_ORIGIN\), /);
     const file = `${fixturePlugin('throws')}/backends.js:2`;
-    const reason = `its mycli:backends hook failed: the hook broke (${file}). The command goes on without it.`;
+    const reason = `its mycli:backends hook failed: the hook broke (${file}). The command continues without it.`;
     expect(stderr).toBe(`Warning: Plugin mycli-plugin-throws: ${reason}\n`);
   });
 });

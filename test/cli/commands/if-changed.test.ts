@@ -69,7 +69,7 @@ describe('bundle:push --if-changed', () => {
     const dryRun = ['--if-changed', '--dry-run', '--target', 'staging'];
     expect(await pushed(dryRun)).toMatchObject({dryRun: true, unchanged: true, bundleId: 1});
     expect((await push(dryRun)).stdout).toMatch(
-      /Dry run: unchanged since bundle 1, pushed .+\. It would be deployed to staging\.\n$/,
+      /Dry run: unchanged since bundle 1, pushed .+\. Would deploy it to staging\.\n$/,
     );
     expect(uploads()).toBe(1);
     expect(runtime.requests.every(({route}) => route === 'upload' || route === 'list')).toBe(true);

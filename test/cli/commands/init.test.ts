@@ -215,7 +215,7 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
 
   test('init: Ctrl-C at a question exits with 130 and leaves nothing behind', async () => {
     const {answer, ended} = onTerminal('init');
-    await answer('What do you deploy to?', '');
+    await answer('Which service do you deploy to?', '');
     await answer('URL of the service:', runtime.origin);
     await answer('Project slug: (project)', '\u0003');
     expect(await ended).toBe(130);
@@ -226,7 +226,7 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
   test.each(['init', 'push'])('%s: asks for what it needs, and again for what will not do', async (name) => {
     const {answer, ended, sent} = onTerminal(name);
     if (name === 'push') await answer('Set it up now? (Y/n)', '');
-    await answer('What do you deploy to?', '');
+    await answer('Which service do you deploy to?', '');
     await answer('URL of the service:', runtime.origin);
     await answer('Project slug: (project)', 'a/b');
     await answer('unlike "a/b".', '\u0015shop');

@@ -70,8 +70,8 @@ test('logs connect again with a new token, through a proxy, with the certificate
     {schemaVersion: 1, time: '2026-11-27T12:00:00.000Z', requestId: 'r-1', level: 'WARN', message: 'red alert'},
     {schemaVersion: 1, level: 'ERROR', message: 'no tab'},
   ]);
-  expect(stderr).toContain('The connection was closed. Connecting again.\n');
-  expect(stderr).toMatch(/Connected again\. Entries from \S+Z to \S+Z may be missing\.\n/);
+  expect(stderr).toContain('The connection was closed. Reconnecting.\n');
+  expect(stderr).toMatch(/Reconnected\. Entries from \S+Z to \S+Z may be missing\.\n/);
   expect(stdout + stderr).not.toContain('canary');
   const query = '/?project=shop&environment=staging&access_token=canary-token-';
   expect(connections.slice(0, 2)).toEqual([1, 2].map((at) => `${logs}:${port}${query}${at}`));

@@ -43,7 +43,7 @@ describe('the folder to push', () => {
   test('push: takes the folder that is an argument', async () => {
     await write({'site/index.html': '', 'build/ssr.js': ''});
     expect(JSON.parse((await build('site', '--json')).stdout)).toMatchObject({files: [{path: 'index.html'}]});
-    expect((await build('site', '--build-directory', 'build')).stderr).toContain('given twice');
+    expect((await build('site', '--build-directory', 'build')).stderr).toContain('Pass the build folder once');
     expect((await build('site/index.html')).stderr).toContain('pass --archive site/index.html');
   });
 

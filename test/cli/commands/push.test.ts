@@ -153,13 +153,16 @@ describe('bundle:push', () => {
   });
 
   test.each([
-    [['push', '--poll-interval', '1'], 'It is no flag: set MYCLI_POLL_INTERVAL or pollInterval in mycli.config.'],
-    [['push', '--check-password=canary'], 'It is no flag: set MYCLI_CHECK_PASSWORD.'],
+    [
+      ['push', '--poll-interval', '1'],
+      '--poll-interval is not a flag: set MYCLI_POLL_INTERVAL or pollInterval in mycli.config.',
+    ],
+    [['push', '--check-password=canary'], '--check-password is not a flag: set MYCLI_CHECK_PASSWORD.'],
     [
       ['push', '--no-allow-source-maps'],
-      'It is no flag: set MYCLI_ALLOW_SOURCE_MAPS or allowSourceMaps in mycli.config.',
+      '--no-allow-source-maps is not a flag: set MYCLI_ALLOW_SOURCE_MAPS or allowSourceMaps in mycli.config.',
     ],
-    [['push', '--token-url', 'x'], 'It is no flag: set MYCLI_TOKEN_URL or api.tokenUrl in mycli.config.'],
+    [['push', '--token-url', 'x'], '--token-url is not a flag: set MYCLI_TOKEN_URL or api.tokenUrl in mycli.config.'],
   ])('%j names the key and the variable of what was a flag', async (args, suggestion) => {
     await startRuntime();
     const {code, stdout} = await mycli([...args, '--json']);

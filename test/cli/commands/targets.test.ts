@@ -135,23 +135,20 @@ test.each([
     request.method === 'GET' || request.path.includes('token');
   const before = bench.runtime.requests.filter((request) => !read(request)).length;
   for (const [args, said] of [
-    [['target:create', 'other'], /^Dry run: target other of .* would be created\.\n$/],
-    [
-      ['target:delete', targetSlug],
-      `^Dry run: this would be deleted: target ${targetSlug} of .*, which runs bundle 1 "one"`,
-    ],
-    [['target:invalidate', '/a', '--target', targetSlug], `^Dry run: /a of ${targetSlug} would be invalidated\\.\n$`],
-    [['env:set', 'A=@build/ssr.js', '--target', targetSlug], `^Dry run: this would be set: A on ${targetSlug} of `],
-    [['env:unset', 'A', '--target', targetSlug], `^Dry run: this would be removed: A from ${targetSlug} of `],
+    [['target:create', 'other'], /^Dry run: would create target other of .*\.\n$/],
+    [['target:delete', targetSlug], `^Dry run: would delete target ${targetSlug} of .*, which runs bundle 1 "one"`],
+    [['target:invalidate', '/a', '--target', targetSlug], `^Dry run: would invalidate /a of ${targetSlug}\\.\n$`],
+    [['env:set', 'A=@build/ssr.js', '--target', targetSlug], `^Dry run: would set A on ${targetSlug} of `],
+    [['env:unset', 'A', '--target', targetSlug], `^Dry run: would remove A from ${targetSlug} of `],
     [
       ['preview:up', 'feature/a'],
-      `Dry run: unchanged since bundle 1, pushed .* It would be deployed to ${up.targetSlug}\\.\n$`,
+      `Dry run: unchanged since bundle 1, pushed .* Would deploy it to ${up.targetSlug}\\.\n$`,
     ],
     [
       ['preview:up', 'feature/b'],
-      /^Dry run: a target for feature\/b would be created\.\n[^]*Dry run: unchanged since bundle 1/,
+      /^Dry run: would create a target for feature\/b\.\n[^]*Dry run: unchanged since bundle 1/,
     ],
-    [['preview:down', 'feature/a'], `^Dry run: ${up.targetSlug} (and 1 bundle )?of .* would be deleted\\.\n$`],
+    [['preview:down', 'feature/a'], `^Dry run: would delete ${up.targetSlug} (and 1 bundle )?of .*\\.\n$`],
     [['preview:down', 'feature/b'], /^Nothing to delete: /],
     [['preview:prune', '--expires', '1w'], /^Nothing to prune in shop\.\n$/],
   ] as const) {
@@ -206,7 +203,9 @@ describe('env', () => {
     expect(removed.stdout).toContain('Removed API_URL, NOTHING from staging of shop.\n');
     const diff = await documentOf(['env:diff', '.env', ...staging]);
     expect(diff).toMatchObject({missing: ['API_URL'], extra: ['TOKEN'], shared: ['API_KEY']});
-    expect((await mycli(['env:diff', '.env', ...staging])).stdout).toMatch(/^\+ API_URL\n- TOKEN\n/);
+    expect((await mycli(['env:diff', '.env', ...staging])).stdout).toBe(
+      'Missing on staging: API_URL. Only there: TOKEN. In both: API_KEY.\n',
+    );
   });
 
   test('--from leaves out variables of clients and of excluded prefixes, and says so', async () => {
@@ -246,7 +245,7 @@ describe('env', () => {
     expect(stdout).toContain('\nThe target lacks 1 variable: API_URL.\n');
     const config = {variables: [], targets: {staging: {variables: ['API_KEY']}}};
     await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify(config));
-    expect(await checked()).toEqual(['Target staging has all variables that are asked for.']);
+    expect(await checked()).toEqual(['Target staging has all expected variables.']);
     expect(await checked(['--target', 'nowhere'])).toEqual([]);
     bench.runtime.addFault('405:route=variables');
     expect(await documentOf(['diff', 'running:staging'])).not.toHaveProperty('missingVariables');
@@ -258,7 +257,7 @@ describe('env', () => {
     expect([piped.code, piped.stderr.includes('Warning')]).toEqual([0, false]);
     const typed = await mycli(['env:set', `B=${canary}`, ...staging, '--dry-run', '--debug']);
     expect(typed.stderr).toContain('Warning: Other users can see the value of B in the process list.');
-    expect(typed.stdout).toBe('Dry run: this would be set: B on staging of shop.\n');
+    expect(typed.stdout).toBe('Dry run: would set B on staging of shop.\n');
     const {variables} = (await documentOf(['env:list', ...staging])) as {variables: readonly {name: string}[]};
     expect(variables.map(({name}) => name)).toEqual(['A']);
   });

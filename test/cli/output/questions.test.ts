@@ -238,7 +238,7 @@ describe.skipIf(!hasScript)('a question', () => {
 
   test('has only ASCII where the locale has', async () => {
     const terminal = openTerminal(`${mycli} init`, {cwd: root, env: {...env, LC_ALL: 'C', MYCLI_RUNTIME_ORIGIN: ''}});
-    await terminal.shows('What do you deploy to?');
+    await terminal.shows('Which service do you deploy to?');
     terminal.type('\r');
     await terminal.shows('URL of the service:');
     terminal.type('\u0003');

@@ -112,7 +112,7 @@ const keyQuestion = 'skip):';
 describe('the questions of a setup', () => {
   test('are asked again, with the reason, for what will not do', async () => {
     const {config, shown} = await plan([
-      ['What do you deploy to?', ''],
+      ['Which service do you deploy to?', ''],
       ['URL of the service:', ''],
       ['> This cannot be empty.', 'ftp://x'],
       ['> The URL must be an http or https URL, not ftp://.', new URL(runtime.origin).host],
@@ -160,7 +160,7 @@ describe('the questions of a setup', () => {
       ['Build folder: (dist)', ''],
     ] as const;
     const client = [
-      ['What do you deploy to?', '\u001B[B'],
+      ['Which service do you deploy to?', '\u001B[B'],
       ['URL of the service:', origin],
       ['Organization ID:', 'org_1'],
       ['Token URL:', 'login.example/token'],
@@ -180,7 +180,7 @@ describe('the questions of a setup', () => {
       [
         ['("-" for none): (staging)', '-'],
         ['Build folder: (dist)', ''],
-        ['Store the API key from MYCLI_API_KEY, for when it is not set? (Y/n)', ''],
+        ['Save this API key for later shells? (Y/n)', ''],
       ],
       {env},
     );
@@ -201,8 +201,8 @@ test('init: the user of the last login is not that of another address', async ()
   const flags = {project: 'shop', target: 'staging', 'build-directory': 'dist', static: true};
   const {config, hasCredentials} = await plan(
     [
-      ['What do you deploy to?', ''],
-      [`URL of the service (that of your last login): (${last})`, runtime.origin],
+      ['Which service do you deploy to?', ''],
+      [`URL of the service (from your last login): (${last})`, runtime.origin],
       [keyQuestion, ''],
     ],
     {flags},
@@ -223,7 +223,7 @@ test('init: the last login is shown without questions, and one to this machine i
   await login('https://last.example');
   const {config, shown} = await plan([], given);
   expect(config).toMatchObject({origin: 'https://last.example'});
-  expect(shown).toContain('Service: https://last.example (that of your last login).');
+  expect(shown).toContain('Service: https://last.example (from your last login).');
 });
 
 describe('credentials that will not do', () => {

@@ -50,7 +50,7 @@ describe('init', () => {
     expect(kind).toBeNull();
     expect(stderr).toContain('  target   staging  (SFCC_MRT_TARGET)\n');
     expect(stderr).toContain(
-      'Not taken over: API key (MRT_API_KEY), ~/.mobify (API key for https://cloud.mobify.com). To take over everything',
+      'Not imported: API key (MRT_API_KEY), ~/.mobify (API key for https://cloud.mobify.com). To import everything',
     );
   });
 
@@ -64,7 +64,7 @@ describe('init', () => {
     expect(config).toMatchObject({origin: runtime.origin, apiUser: 'me'});
     expect(kind).toBe('api-key');
     expect(stderr).toContain(`API key              ********  (~/.mobify--${host})`);
-    expect(stderr).toContain('~/.mobify is for cloud.mobify.com, so it is not taken over.');
+    expect(stderr).toContain('~/.mobify is for cloud.mobify.com, so it was not imported.');
     expect(await stored()).toContain(canary);
     expect(JSON.parse((await mycli(['push', '--json'])).stdout)).toMatchObject({bundleId: 1});
   });
@@ -111,8 +111,8 @@ describe('init', () => {
     const {stderr} = await configOf(['--import', '--runtime-backend', 'auto'], env);
     expect(stderr).toContain('Conflict: project dw (dw.json) differs from shop (MRT_PROJECT), which is used.');
     expect(stderr).toContain('Other users can read dw.json, which has the client secret. Run: chmod 600 ');
-    expect(stderr).toContain(`~/.mobify--${host} is not taken over: it is not JSON.`);
-    expect(stderr).toContain('package.json is invalid. It is not taken over.');
+    expect(stderr).toContain(`~/.mobify--${host} was not imported: it is not JSON.`);
+    expect(stderr).toContain('package.json is invalid. It was not imported.');
   });
 
   test('uses no earlier login in a project of another service', async () => {
