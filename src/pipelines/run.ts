@@ -7,6 +7,7 @@ import type {RunHost} from '../operations/host.js';
 import {rendererOf} from './display.js';
 import type {PipelineHost} from './host.js';
 import type {Facts, Ledger} from './ledger.js';
+import {explainMissingProject} from '../operations/targets/find-targets.js';
 import {explain} from './outcome.js';
 import {describeDuration, RunOutlet} from './report.js';
 
@@ -140,7 +141,10 @@ function taskOf<Request>(
         Object.assign(ledger, await runStep(ledger, host));
         // A log has them below the outcome of the step.
         if (name === 'resolve' && terminal?.redraws === true) settings?.forEach((line) => outlet.note(line));
-      } catch (error) {
+      } catch (thrown) {
+        // Only a command looks for what just improves a message.
+        const open = terminal && ledger.open;
+        const error = open === undefined ? thrown : await explainMissingProject(thrown, open);
         ledger.failure ??= {step: name, error};
         // listr2 reads the message of what it catches, and an abort can have any reason.
         throw error instanceof Error ? error : new Error(messageOf(error));

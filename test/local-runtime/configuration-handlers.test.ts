@@ -84,6 +84,17 @@ describe('target configuration', () => {
     expect(await api('/access-control-headers', client.json({value: 'short'}))).toMatchObject({status: 400});
   });
 
+  test('the page shows what is set for a target, and no secret of it', async () => {
+    const {runtime, legacy, client, patch} = await startTarget();
+    await legacy('', patch({ssr_proxy_configs: [{path: 'api', host: 'api.example.com'}], log_level: 'DEBUG'}));
+    await legacy('redirect/', client.json({from_path: '/old', to_url: '/new'}));
+    await legacy('access-control-header/', client.json({value: 'open sesame'}));
+    const {body} = await send(`${runtime.origin}/`);
+    for (const text of ['api → api.example.com', 'logLevel: &quot;debug&quot;', '/old → /new', 'Shut: visitors need'])
+      expect(body).toContain(text);
+    expect(body).not.toContain('open sesame');
+  });
+
   test('one environment is primary, and is not deleted', async () => {
     const {api, client} = await startTarget();
     await client.deploy(1, 'other');

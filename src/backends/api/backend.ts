@@ -34,6 +34,7 @@ export const apiBackend = {
   formats: ['v2'],
   bundleIds: 'number',
   offsetCursors: true,
+  limits: {maxBundleBytes: 400 * 1000 * 1000},
 
   async check({options: {connection}, ...slugs}) {
     const {organizationId = ''} = connection ?? {};

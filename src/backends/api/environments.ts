@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import {createError} from '../../errors/index.js';
 import {api, type apiSchemas} from '../../wire/api.js';
 import {fetchPage, listedVariable, readAcceptance, readAnswer, variablesBody} from '../answers.js';
 import type {HostBackend} from '../host-backend.js';
@@ -70,9 +71,21 @@ export const environmentMembers = {
   },
 
   async invalidate({targetSlug: environmentId, pattern}, context: ApiContext) {
+    refuseInnerWildcard(pattern);
     readAcceptance(await connectApi(context)(operations.invalidate, {environmentId}, {json: {pattern}}));
   },
 } satisfies Partial<HostBackend<ApiBackendOptions>>;
+
+/** The service takes a prefix, and ignores what follows the first `*`: it would clear more than was asked for. */
+function refuseInnerWildcard(pattern: string): void {
+  const prefix = pattern.split('*', 1)[0] ?? '';
+  if (pattern.length <= prefix.length + 1) return;
+  throw createError(
+    'ERR_OPTION_INVALID',
+    `${pattern} cannot be invalidated: the Runtime (OAuth) backend would clear everything that begins with ${prefix}.`,
+    {suggestions: [`If that is what you want, pass "${prefix}*".`]},
+  );
+}
 
 const states = new Map<unknown, TargetState>([
   ['building', 'creating'],

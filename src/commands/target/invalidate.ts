@@ -32,6 +32,9 @@ export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidat
     context.output.outcome(
       dryRun ? `Dry run: would invalidate ${what}.` : `Invalidating ${what}. It takes about two minutes.`,
     );
+    const prefixes = result.patterns.map((pattern) => pattern.replace(/\*$/, ''));
+    if (result.backend === 'api')
+      context.output.info(`It clears everything that begins with ${prefixes.join(' or ')}.`);
     return result;
   }
 }

@@ -4,7 +4,7 @@ import {variableCommands} from '../../text/suggest.js';
 import {slugProblems} from '../../settings/definitions.js';
 import {HttpFailure} from '../answer.js';
 import {requestedBundle, param, type Call, type RuntimeContext} from '../runtime-context.js';
-import {siteUrl} from '../sites/site-address.js';
+import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import type {ListedTarget, TargetPhase} from '../store/target-records.js';
@@ -69,7 +69,28 @@ function targetCard(call: Call, {status, ...site}: ListedTarget, place: page.Htm
 ${current ? html`${link}${deploymentLine(current, context)}` : html`<p class="soft">Nothing is live.</p>`}
 ${next && html`<div class="next">${current && stateText(next, context)}${deploymentLine(next, context)}</div>`}
 ${variables.length > 0 && html`<p class="soft next">Variables: ${page.foreign(variables.join(', '))}</p>`}
+${configurationLines(context, site).map((line) => html`<p class="soft next">${page.foreign(line)}</p>`)}
 </li>`;
+}
+
+/** What is set for a target besides what every target has, its redirects, whether it is shut, and its last log lines. */
+function configurationLines({targets, logs}: RuntimeContext, site: SiteName): readonly string[] {
+  const {settings = {}, redirects = [], access = [], primary = false} = targets.record(site) ?? {};
+  const {proxies = [], ...others} = settings;
+  const set = Object.entries(others).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  const moved = redirects.slice(0, listed).map(({from, to}) => `${from} → ${to}`);
+  const more = redirects.length > listed ? [`and ${redirects.length - listed} more`] : [];
+  const passed = (proxies as readonly {readonly path: string; readonly host: string}[]).map(
+    ({path, host}) => `${path} → ${host}`,
+  );
+  return [
+    ...(primary ? ['The primary target of the project.'] : []),
+    ...(set.length > 0 ? [`Settings: ${set.join(', ')}`] : []),
+    ...(passed.length > 0 ? [`Proxies, which only a hosted service passes on: ${passed.join(', ')}`] : []),
+    ...(moved.length > 0 ? [`Redirects: ${[...moved, ...more].join(', ')}`] : []),
+    ...(access.length > 0 ? ['Shut: visitors need an access header.'] : []),
+    ...logs.last(site).slice(-5),
+  ];
 }
 
 function deploymentLine(deployment: DeploymentRecord, context: RuntimeContext): page.Html {

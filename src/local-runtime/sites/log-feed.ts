@@ -10,12 +10,22 @@ interface LogLine {
   readonly line: string;
 }
 
+/** How many lines of each target are kept. */
+const mostKept = 20;
+
 /** What the servers of apps print, for whoever follows it. */
 export class LogFeed {
   readonly #lines = new EventEmitter().setMaxListeners(0);
+  readonly #last = new Map<string, readonly string[]>();
 
   add(site: SiteName, {time, level, line}: LogLine): void {
+    this.#last.set(sitePath(site), [...this.last(site), `${time} ${level} ${line}`].slice(-mostKept));
     this.#lines.emit(sitePath(site), `${time}\t\t${level}\t${line}`);
+  }
+
+  /** The last lines of a target, the newest last. */
+  last(site: SiteName): readonly string[] {
+    return this.#last.get(sitePath(site)) ?? [];
   }
 
   /** Calls `listener` with each line from now on. Returns a function that ends that. */

@@ -2,7 +2,7 @@ import {shownUrl} from '../../backends/answers.js';
 import {isUnderWay} from '../../backends/references.js';
 import type {BundleId, DeploymentItem, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
-import {createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {placeFlags, nearest} from '../../text/suggest.js';
 import {liveDeployment, readHistory} from '../list-bundles.js';
 import {allItems} from '../pages.js';
@@ -196,3 +196,23 @@ export async function findRunning(
     {suggestions: [['Check its deployments: ', {run: ['bundle:history', ...open.flags(targetSlug)]}]]},
   );
 }
+
+/** Says of a project that the credentials do not reach which ones they do. */
+export async function explainMissingProject(error: unknown, open: OpenBackend): Promise<unknown> {
+  const isMissing = isRuntimeCliError(error) && (error.code === 'ERR_FORBIDDEN' || error.code === 'ERR_REJECTED');
+  if (!isMissing || (error.status !== 403 && error.status !== 404)) return error;
+  if (open.backend.listProjects === undefined) return error;
+  const projects = await quickLook(open, (again) => allItems((range) => invoke(again, 'listProjects', range)));
+  const slugs = projects?.map(({projectSlug}) => projectSlug) ?? [];
+  if (slugs.length === 0 || slugs.includes(open.projectSlug)) return error;
+  const meant = nearest(open.projectSlug, slugs);
+  const shown = [...slugs.slice(0, mostProjects), ...(slugs.length > mostProjects ? ['…'] : [])];
+  return amendError(error, {
+    suggestions: [
+      ...(meant === undefined ? [] : [`Did you mean the project ${meant}?`]),
+      `The credentials do not reach a project "${open.projectSlug}". They reach: ${shown.join(', ')}.`,
+    ],
+  });
+}
+
+const mostProjects = 10;

@@ -94,6 +94,37 @@ describe('target:diff and target:apply', () => {
     }
   });
 
+  test('a project that the credentials do not reach is told, with those that they do', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    bench.runtime.addFault({action: 'status', status: 403, route: 'list'});
+    const {code, stderr} = await bench.mycli(['bundle:list', '--project', 'shopp']);
+    expect(code).toBe(4);
+    expect(stderr).toContain('Did you mean the project shop?');
+    expect(stderr).toContain('The credentials do not reach a project "shopp". They reach: shop.');
+    expect((await bench.mycli(['bundle:list'])).stderr).not.toContain('They reach');
+  });
+
+  test('a cache that takes prefixes says so, and clears no more than it was asked for', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    const {code, stderr} = await bench.mycli(['target:invalidate', '/images/*', '--target', 'staging'], api);
+    expect({code, stderr}).toEqual({code: 0, stderr: expect.stringContaining('everything that begins with /images/.')});
+    const inner = await documentOf('target:invalidate /images/*.png --target staging', api);
+    expect(inner).toMatchObject({code: 3, error: {suggestions: ['If that is what you want, pass "/images/*".']}});
+    expect(await documentOf('target:invalidate /images/*.png --target staging')).toMatchObject({code: 0});
+  });
+
+  test('what is typed for other clients is answered with what to type here', async () => {
+    for (const [words, command] of [
+      ['mrt env get', 'mycli target:diff --init'],
+      ['mrt env redirect list', 'mycli target:apply'],
+      ['mrt project list', 'mycli project:list'],
+      ['mrt bundle upload-v2', 'mycli bundle:push --v2 --no-target'],
+    ] as const) {
+      const {code, stderr} = await bench.mycli(words.split(' '));
+      expect({words, code, stderr}).toEqual({words, code: 2, stderr: expect.stringContaining(command)});
+    }
+  });
+
   test('project:list lists what the credentials reach', async () => {
     await bench.mycli(['push', '--target', 'staging', '--wait']);
     for (const env of [{}, api])
