@@ -10,6 +10,7 @@ const suites = {
   'node-22': newerNode(22),
   'node-24': 'jiti scripts/test-nodes.js --node 24 --config test/built/vitest.config.ts',
   'node-26': newerNode(26),
+  oci: 'bash test/oci/run.sh',
   'other-runtimes': 'bash test/other-runtimes.sh',
   package: "npm exec --ignore-scripts --call 'publint --strict --pack npm && attw --pack . --profile esm-only'",
   s3: 'bash test/s3/run.sh',
