@@ -12,6 +12,7 @@ const generators = {
   errors: 'node scripts/errors-reference.js',
   frameworks: 'node scripts/frameworks-reference.js',
   json: 'node scripts/json-reference.js',
+  names: 'jiti scripts/names-reference.js',
   llms: 'node scripts/llms-text.js',
 };
 

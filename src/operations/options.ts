@@ -6,7 +6,6 @@ import type {BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {MycliConfig} from '../config.js';
-import type {RetryEvent} from '../http/types.js';
 import type {FollowUps} from '../settings/types.js';
 import type {RuntimeEvent} from './events.js';
 
@@ -50,10 +49,8 @@ export interface CommonOptions extends Pick<
   readonly onProgress?: ((progress: OperationProgress) => void) | undefined;
   /** Called with everything that happens, the outcome last. What it throws is ignored. */
   readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
-  /** Rules for retrying rate-limited requests. */
+  /** Rules for retrying rate-limited requests. Each wait is an event. */
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
-  /** Called before each wait for a retry. */
-  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /** Base directory for relative paths. @default the process's working directory */
   readonly cwd?: string | undefined;
 }

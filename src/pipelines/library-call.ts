@@ -28,7 +28,7 @@ export async function callFromLibrary<Options extends CallOptions, Result extend
   host: PipelineHost,
   operation: (options: DataOf<Options>, host: PipelineHost) => Promise<Result>,
 ): Promise<Result> {
-  const {onProgress, onRetry, onEvent, onFallback, onResolve, ...options} = given;
+  const {onProgress, onEvent, onFallback, onResolve, ...options} = given;
   const feed =
     onEvent &&
     createEventFeed(
@@ -47,7 +47,7 @@ export async function callFromLibrary<Options extends CallOptions, Result extend
       host.logger.warn(message);
     },
   };
-  const callbacks = {onProgress, onRetry, onFallback, onResolve};
+  const callbacks = {onProgress, onFallback, onResolve};
   try {
     const result = await operation(options, {...host, logger, callbacks, onEvent: emit});
     if (!('warnings' in result)) warnings.forEach((message) => host.logger.warn(message));

@@ -77,7 +77,6 @@ export class RunOutlet implements Outlet {
 
   retry(event: RetryEvent): void {
     this.#step?.retry(event);
-    callBackSafely(() => this.#host.callbacks?.onRetry?.(event));
   }
 
   sends(call: MemberName): void {

@@ -23,7 +23,7 @@ export interface Run {
   /** The reason, if it was aborted. */
   readonly aborted: unknown;
   readonly events: readonly RuntimeEvent[];
-  /** What was reported of waits and progress. */
+  /** What was reported of progress. */
   readonly reported: readonly unknown[];
   /** Requests and connections that there were after the call. */
   readonly strays: readonly string[];
@@ -93,7 +93,6 @@ async function runSequence(
     requestTimeout: timeout,
     signal,
     onEvent: (event: RuntimeEvent) => void events.push(event),
-    onRetry: (event: unknown) => void reported.push(event),
     onProgress: (event: unknown) => void reported.push(event),
   };
   const end = new AbortController();

@@ -3,6 +3,7 @@ import type {DeploymentItem} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
+import type {RuntimeEvent} from '../../../src/operations/events.js';
 import type {Host} from '../../../src/operations/host.js';
 import {startService, stagingHistory as history, type Service} from '../pushed-bundles.js';
 import {deployBundle, promoteBundle, pushRuntimeBundle, rollbackBundle} from '../calls.js';
@@ -229,11 +230,11 @@ describe('a rollback on failure', () => {
       return {...page, items: [...others, ...(page?.items ?? [])]};
     };
     const backends = {...registry, get: () => ({...legacy, listDeployments})};
-    const onRetry = () => {
-      others = [deployment];
+    const onEvent = (event: RuntimeEvent) => {
+      if (event.type === 'wait' && event.reason === 'rate-limit') others = [deployment];
     };
     const limit = async () => service.runtime.addFault('429x1:route=deploy');
-    expect(await pushBroken(service, limit, {backends, onRetry})).toMatchObject({
+    expect(await pushBroken(service, limit, {backends, onEvent})).toMatchObject({
       code: 'ERR_NOT_ROLLED_BACK',
       details: {rollback: {reason: 'another deployment of bundle 3 came after it'}},
     });
