@@ -106,6 +106,8 @@ function members(keys) {
 const perTarget = configured.filter((key) => definitions[key].perTarget === true);
 const ofTargets = configured.filter((key) => definitions[key].perTarget === 'only');
 const forAll = configured.filter((key) => definitions[key].perTarget === undefined);
+/** What the library has as options of the same names. */
+const ofBundles = forAll.filter((key) => definitions[key].set === 'bundle' && definitions[key].config === key);
 
 function fieldMembers(fields, required = []) {
   return Object.entries(fields).map(([name, {type, summary}]) => {
@@ -145,9 +147,13 @@ ${members(perTarget).join('')}}
 export interface TargetConfig extends SharedConfig {
 ${members(ofTargets).join('')}}
 
+/** What goes into a bundle, and its description. */
+export interface BundleSettings {
+${members(ofBundles).join('')}}
+
 /** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
-export interface MycliConfig extends SharedConfig {
-${members(forAll).join('')}  /** What targets are to be like, and what replaces single keys of \`guard\`, \`check\` and the like, by slug. */
+export interface MycliConfig extends SharedConfig, BundleSettings {
+${members(forAll.filter((key) => !ofBundles.includes(key))).join('')}  /** What targets are to be like, and what replaces single keys of \`guard\`, \`check\` and the like, by slug. */
   readonly targets?: Readonly<Record<string, TargetConfig>> | undefined;
 }
 

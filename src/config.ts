@@ -127,36 +127,8 @@ export interface TargetConfig extends SharedConfig {
   readonly prune?: boolean | undefined;
 }
 
-/** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
-export interface MycliConfig extends SharedConfig {
-  /** Project slug; with OAuth, the storefront ID. */
-  readonly projectSlug?: string | undefined;
-  /** Target slug; with OAuth, the environment ID. */
-  readonly targetSlug?: string | undefined;
-  /** auto, api, legacy or a plugin's. @default 'auto' */
-  readonly runtimeBackend?: string | undefined;
-  /** URL of the service. */
-  readonly origin?: string | undefined;
-  /** URL of the logs of apps; default: that of --origin, with its first label "cloud" replaced by "logs". */
-  readonly logsOrigin?: string | undefined;
-  /** Option for a plugin's backend. @default {} */
-  readonly backends?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
-  /**
-   * Maximum wait for a response. In seconds, from the last byte of a request to the end of the response. A
-   * download only has to start in that time. @default 300
-   */
-  readonly requestTimeout?: number | undefined;
-  /** Maximum time to connect, including TLS. In seconds. @default 10 */
-  readonly connectTimeout?: number | undefined;
-  /** Maximum time without progress. In seconds, while sending a request or receiving its response. @default 60 */
-  readonly idleTimeout?: number | undefined;
-  /**
-   * How often an upload that breaks off is sent again. From its first byte, if the server cannot have had all of
-   * it. The waits are those of `rateLimit`. @default 2
-   */
-  readonly uploadRetries?: number | undefined;
-  /** User for the API key; switches from bearer to basic authentication. */
-  readonly apiUser?: string | undefined;
+/** What goes into a bundle, and its description. */
+export interface BundleSettings {
   /** Build output folder. @default 'build' */
   readonly buildDirectory?: string | undefined;
   /** Folder of config.server.ts or .js. For the library, by default the working directory. @default '.' */
@@ -205,6 +177,38 @@ export interface MycliConfig extends SharedConfig {
   readonly allowSourceMaps?: boolean | undefined;
   /** gzip level, from 0 (none) to 9 (smallest archive) (v2); default 6. */
   readonly compressionLevel?: number | undefined;
+}
+
+/** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
+export interface MycliConfig extends SharedConfig, BundleSettings {
+  /** Project slug; with OAuth, the storefront ID. */
+  readonly projectSlug?: string | undefined;
+  /** Target slug; with OAuth, the environment ID. */
+  readonly targetSlug?: string | undefined;
+  /** auto, api, legacy or a plugin's. @default 'auto' */
+  readonly runtimeBackend?: string | undefined;
+  /** URL of the service. */
+  readonly origin?: string | undefined;
+  /** URL of the logs of apps; default: that of --origin, with its first label "cloud" replaced by "logs". */
+  readonly logsOrigin?: string | undefined;
+  /** Option for a plugin's backend. @default {} */
+  readonly backends?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+  /**
+   * Maximum wait for a response. In seconds, from the last byte of a request to the end of the response. A
+   * download only has to start in that time. @default 300
+   */
+  readonly requestTimeout?: number | undefined;
+  /** Maximum time to connect, including TLS. In seconds. @default 10 */
+  readonly connectTimeout?: number | undefined;
+  /** Maximum time without progress. In seconds, while sending a request or receiving its response. @default 60 */
+  readonly idleTimeout?: number | undefined;
+  /**
+   * How often an upload that breaks off is sent again. From its first byte, if the server cannot have had all of
+   * it. The waits are those of `rateLimit`. @default 2
+   */
+  readonly uploadRetries?: number | undefined;
+  /** User for the API key; switches from bearer to basic authentication. */
+  readonly apiUser?: string | undefined;
   /** Use the v2 format with Runtime (API key); it sends about half the bytes of v1. @default false */
   readonly v2?: boolean | undefined;
   /** Skip the upload if the bundle is unchanged. @default false */

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import {contentSchema} from '../bundle/config/content-schema.js';
 import {messageOf} from '../errors/system-failure.js';
 import {resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from '../http/rate-limit/policy.js';
-import {definitions, settingKeys, type SettingKey} from '../settings/definitions.js';
+import {definitions, settingKeys, type FlagSet, type KeysOfEach, type SettingKey} from '../settings/definitions.js';
 import {knownFields, objectSchema, nonEmpty} from '../settings/schemas.js';
 import {redirectSchema, settingsSchema} from '../settings/target-settings.js';
 import {isRecord} from '../text/json.js';
@@ -37,6 +37,15 @@ export type CallOptionName =
 function settings<const Name extends SettingKey>(...keys: readonly Name[]) {
   const entries = keys.map((key) => [key, definitions[key].schema] as const);
   return Object.fromEntries(entries) as Readonly<Record<Name, v.GenericSchema>>;
+}
+
+/** The schemas of options that are settings of these sets: those that a configuration file has under their own names. */
+function ofSets<const Set extends FlagSet>(...sets: readonly Set[]) {
+  const keys = settingKeys.filter(
+    (key) => definitions[key].config === key && (sets as readonly FlagSet[]).includes(definitions[key].set),
+  );
+  const entries = keys.map((key) => [key, definitions[key].schema] as const);
+  return Object.fromEntries(entries) as Readonly<Record<KeysOfEach<Set> & CallOptionName, v.GenericSchema>>;
 }
 
 /** One schema for several options. */
@@ -85,9 +94,8 @@ export type OptionSchemas = Readonly<Record<string, v.GenericSchema>>;
 export const optionSchemas: Readonly<Record<CallOptionName, v.GenericSchema>> = {
   ...settings('projectSlug', 'targetSlug', 'origin', 'logsOrigin'),
   ...settings('requestTimeout', 'connectTimeout', 'idleTimeout', 'uploadRetries'),
-  ...settings('buildDirectory', 'projectDirectory', 'message', 'recordCommit', 'static', 'rootDir', 'configPath'),
-  ...settings('matchMode', 'ignore', 'allowSensitiveFiles', 'allowSourceMaps', 'compressionLevel', 'v2', 'ifChanged'),
-  ...settings('wait', 'pollInterval', 'timeout', 'waitForSlot', 'check', 'rollbackOnFailure', 'production', 'copyFrom'),
+  ...ofSets('bundle', 'push', 'wait', 'slot'),
+  ...settings('check', 'rollbackOnFailure', 'production', 'copyFrom'),
   ...contentSchema.entries,
   preference: definitions.runtimeBackend.schema,
   rateLimit: knownFields({...Object.fromEntries(policyFields), logger: objectSchema, onRetry: callback}),

@@ -71,6 +71,7 @@ export const headings: Readonly<Record<FlagSet, string>> = {
 /** The name of a setting. */
 export type SettingKey = {[Set in FlagSet]: keyof Sets[Set]}[FlagSet];
 export type KeysOf<Set extends FlagSet> = SettingKey & keyof Sets[Set];
+export type KeysOfEach<Set extends FlagSet> = Set extends FlagSet ? KeysOf<Set> : never;
 type Rows = {[K in SettingKey]: {[Set in FlagSet]: K extends keyof Sets[Set] ? Sets[Set][K] : never}[FlagSet]};
 /** The name of a setting that always has a value. */
 export type DefaultedKey = {[K in SettingKey]: Rows[K] extends {default: unknown} ? K : never}[SettingKey];

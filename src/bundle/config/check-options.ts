@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {definitions, optionProblems, settingKeys} from '../../settings/definitions.js';
-import type {MycliConfig} from '../../config.js';
+import type {BundleSettings} from '../../config.js';
 import type {Environment} from '../../text/platform.js';
 import type {Guard} from '../../modules/load-module.js';
 import type {OptionProblem} from '../../settings/types.js';
@@ -8,14 +8,8 @@ import {fieldProblems} from '../../settings/schemas.js';
 import type {BundleFormat, BundleV2Metadata} from '../types.js';
 import {contentSchema} from './content-schema.js';
 
-type Configured = 'buildDirectory' | 'projectDirectory' | 'message' | 'recordCommit' | 'static' | 'ignore' | 'ssrOnly';
-type ConfiguredV2 = 'ssrShared' | 'ssrParameters' | 'rootDir' | 'configPath' | 'matchMode' | 'compressionLevel';
-
 /** What goes into a bundle, and its description, as a configuration file says it. */
-export interface BundleContentOptions extends Pick<
-  MycliConfig,
-  Configured | ConfiguredV2 | 'allowSensitiveFiles' | 'allowSourceMaps'
-> {
+export interface BundleContentOptions extends BundleSettings {
   /** Metadata for the bundle's configuration. v1 only supports `dependencies`. */
   readonly bundleMetadata?: BundleV2Metadata | undefined;
 }

@@ -8,7 +8,7 @@ import {
   summaryOf,
   type FlagName,
   type FlagSet,
-  type KeysOf,
+  type KeysOfEach,
   type SettingKey,
 } from '../../settings/definitions.js';
 import * as Flags from '@oclif/core/flags';
@@ -26,7 +26,6 @@ type ShapeOf<Value> = [Value] extends [boolean]
   : [Extract<Value, string | number | Secret>] extends [never]
     ? 'several'
     : 'one';
-type KeysOfEach<Set extends FlagSet> = Set extends FlagSet ? KeysOf<Set> : never;
 type SettingFlags<Set extends FlagSet> = {
   [K in KeysOfEach<Set> as FlagName<K>]: ReturnType<(typeof shapes)[ShapeOf<SettingValue<K>>]>;
 };
