@@ -163,14 +163,19 @@ function lostUpload({lost, open, release}: Ledger): Telling {
   return {look: [is, ['To deploy it: ', {run}]]};
 }
 
-/** The target that is deployed to or changed. */
-function targetOf({release, changes}: Ledger): string {
-  return String(release?.targetSlug ?? changes.at(-1)?.planned.targetSlug);
+/** The target that is deployed to or changed. Built-in backends have it in the reference of a deployment. */
+function slugOf({release, changes, deployment}: Ledger): string | undefined {
+  const known = release?.targetSlug ?? changes.at(-1)?.planned.targetSlug ?? deployment?.['targetSlug'];
+  return typeof known === 'string' ? known : undefined;
+}
+
+function targetOf(ledger: Ledger): string {
+  return String(slugOf(ledger));
 }
 
 /** Flags with which a suggested command reaches the same target. */
-function place({open, release, changes}: Ledger): readonly string[] {
-  return open?.flags(release?.targetSlug ?? changes.at(-1)?.planned.targetSlug) ?? [];
+function place(ledger: Ledger): readonly string[] {
+  return ledger.open?.flags(slugOf(ledger)) ?? [];
 }
 
 function sentences(...facts: readonly (string | undefined)[]): string | undefined {
@@ -230,13 +235,12 @@ function leftAlone({code}: RuntimeCliError, {release, before, deployment}: Ledge
 
 /** What was done, or may have been, for programs. Undefined if that is nothing. */
 function factsOf(ledger: Ledger) {
-  const {open, release, changes, bundle, bundleId, deployment, status, check, sent} = ledger;
+  const {open, bundle, bundleId, deployment, status, check, sent} = ledger;
   const isDone = bundle !== undefined || deployment !== undefined || sent !== undefined;
   if (open === undefined || !isDone) return undefined;
-  const targetSlug = release?.targetSlug ?? changes.at(-1)?.planned.targetSlug;
   const facts = {
     ...open.project,
-    targetSlug,
+    targetSlug: slugOf(ledger),
     bundleId,
     deployment,
     status,
