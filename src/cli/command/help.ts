@@ -95,7 +95,11 @@ export class GroupedHelp extends Help {
   #all(): readonly string[] {
     // List commands with aliases once, by what people type.
     const commands = this.sortedCommands.filter(({id, aliases}) => !aliases.includes(id));
-    const name = ({id, aliases}: Command.Loadable) => (isOclifCommand(id) ? id : [...aliases, id].join(', '));
+    // An alias that is a command of ours runs that.
+    const own = ({aliases, pluginName}: Command.Loadable) =>
+      aliases.filter((alias) => this.config.findCommand(alias)?.pluginName === pluginName);
+    const name = (command: Command.Loadable) =>
+      isOclifCommand(command.id) ? command.id : [...own(command), command.id].join(', ');
     return groupTitles.map((title) => {
       const group = commands.filter((command) => groupOf(command) === title);
       return this.section(title, this.#summaries(group, name));
@@ -114,7 +118,9 @@ export class GroupedHelp extends Help {
   override async showCommandHelp(given: Command.Loadable): Promise<void> {
     const {bin, commands, name} = this.config;
     // Show the help of an alias as that of its command.
-    const command = commands.find(({id, aliases}) => id !== given.id && aliases.includes(given.id)) ?? given;
+    const isNamed = ({id, aliases, pluginName: plugin}: Command.Loadable) =>
+      id !== given.id && aliases.includes(given.id) && plugin === given.pluginName;
+    const command = commands.find(isNamed) ?? given;
     const {id, flags, pluginName} = command;
     if (pluginName !== name || isOclifCommand(id)) return super.showCommandHelp(command);
     if (!this.#isShort) return super.showCommandHelp({...command, flags: await withVariables(flags)});

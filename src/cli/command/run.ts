@@ -13,7 +13,16 @@ import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
 import {isSecretName} from '../../http/redact.js';
 import type {Guard} from '../../modules/load-module.js';
-import {asOwnError, blameUserCode, endedEarly, reportOf, requestedExitCode, unknownCommand} from './error-report.js';
+import {
+  asOwnError,
+  blameUserCode,
+  endedEarly,
+  isUsageError,
+  reportOf,
+  requestedExitCode,
+  unknownCommand,
+  usageError,
+} from './error-report.js';
 import {GroupedHelp} from './help.js';
 import type {ErrorDocument} from '../output/documents.js';
 import {Output, stdoutError} from '../output/output.js';
@@ -329,7 +338,11 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
     session.foreign = isForeign;
     // What is not ours can print what it likes.
     if (isForeign) session.output.releaseStdout();
-    await config.runCommand(id, argv, command);
+    try {
+      await config.runCommand(id, argv, command);
+    } catch (error) {
+      throw isForeign && isUsageError(error) && error.parse !== undefined ? usageError(error, id) : error;
+    }
   }
 }
 

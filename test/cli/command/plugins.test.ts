@@ -215,6 +215,18 @@ describe('a plugin among the dependencies of a project', () => {
 });
 
 describe('a plugin on another major of oclif', () => {
+  test('has no alias that is a command of ours, and its errors name its own help', async () => {
+    await using bench = await createPluginBench('other-core');
+    const all = await bench.mycli(['--help']);
+    expect(all.stdout).toMatch(/^ {2}old\b/m);
+    expect(all.stdout).toMatch(/^ {2}push, bundle:push\b/m);
+    expect((await bench.mycli(['push', '-h'])).stdout).toContain('mycli bundle:push --help for all');
+    const wrong = await bench.mycli(['old', '--nope']);
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('Unknown flag: --nope');
+    expect(wrong.stderr).toContain('mycli old --help');
+  });
+
   test('brings its backend, and its errors are those of a backend', async () => {
     await using bench = await createPluginBench('other-core');
     const {code, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'old']);
