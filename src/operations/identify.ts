@@ -4,7 +4,10 @@ import {callBackend, callInContext, withTimeout} from '../backends/call.js';
 import {backendMembers, contextFor} from '../backends/members.js';
 import type {BuiltInContext, HostBackend, VerifiedCredentials} from '../backends/host-backend.js';
 import type {BackendLoginContext, BackendVerifyContext} from '../backends/contract.js';
-import {createError} from '../errors/index.js';
+import {renewKey} from '../backends/legacy/backend.js';
+import type {LegacyContext} from '../backends/legacy/connection.js';
+import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {isSettled} from '../operations/call-backend.js';
 import {openBackend, checkContextOf} from './open-backend.js';
 import type {CommonOptions} from './options.js';
 import type {Host, Outlet} from './host.js';
@@ -88,6 +91,25 @@ export async function logIn(
   // It may have been aborted too late to notice.
   signal?.throwIfAborted();
   return secrets;
+}
+
+/** Gets a new API key of Runtime (API key), which ends the one that it is asked for with. */
+export async function renewApiKey(call: ServiceCall, host: Host): Promise<string> {
+  const {backend} = call;
+  const resolved = await resolveBackend(backend, call, checkContextOf({}, host));
+  if (resolved.problem !== undefined) throw resolved.problem;
+  const {context, secrets} = openService(resolved, call, host);
+  const member = {doing: 'renewing the API key', effect: 'writes'} as const;
+  const renewing = callInContext(backend, member, await context(), (own) => renewKey(own as LegacyContext), secrets);
+  return renewing.catch((error: unknown) => {
+    if (!isRuntimeCliError(error) || isSettled(error)) throw error;
+    throw amendError(error, {
+      message: `There may be a new API key, which nobody has seen, and the old one may have ended. ${error.message}`,
+      advice: [
+        ['Try the old one: ', {run: ['auth:status']}, '. If it is refused, get a key on the website of the service.'],
+      ],
+    });
+  });
 }
 
 /** Opens a backend for a call that is not about a project. */

@@ -3,7 +3,7 @@ import type {StreamedBundle} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asRecord} from '../../text/json.js';
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
-import {fetchPage, fromTarget, multipartBody, readAcceptance, readObject, readUpload} from '../answers.js';
+import {fetchPage, fromTarget, multipartBody, readAcceptance, readAnswer, readObject, readUpload} from '../answers.js';
 import {checkResult, type BuiltInContext, type BuiltInUploadResult} from '../host-backend.js';
 import type {BodyOptions, Bundle, BundleItem} from '../contract.js';
 import type {BuiltInBackend} from '../members.js';
@@ -133,4 +133,12 @@ function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BuiltInContext, 
     field: 'data',
     source: 'path' in bundle ? {size: bundle.size, path: bundle.path} : bundle,
   });
+}
+
+/** Gets a new API key. The one of the request ends with it. */
+export async function renewKey(context: LegacyContext): Promise<string> {
+  const response = await connectLegacy(context)(operations.createApiKey);
+  const {api_key: key} = readAnswer(response, operations.createApiKey).answer;
+  context.maskSecret(key);
+  return key;
 }

@@ -91,6 +91,14 @@ export interface AuthLogoutDocument {
   readonly removed: readonly string[];
 }
 
+/** Where the new API key is. */
+export interface AuthRotateDocument {
+  /** The service that it is for. */
+  readonly origin: string;
+  /** File that contains the credentials. */
+  readonly file: string;
+}
+
 /** Stored credentials, without their secrets. */
 export interface AuthStatusDocument {
   /** File that contains the credentials. */

@@ -70,7 +70,8 @@ function pluginCall(settings: Settings, {backend, options: backendOptions}: Excl
   return {backend, backendOptions, ...slugs, ...networkLimits(settings), secrets: []};
 }
 
-function builtInCall(context: CommandContext, settings: Settings, service: BuiltInName) {
+/** How to call a built-in backend about its credentials. */
+export function builtInCall(context: CommandContext, settings: Settings, service: BuiltInName) {
   const {projectSlug, organizationId, runtimeBackend} = settings;
   const asking: Settings = {
     ...settings,

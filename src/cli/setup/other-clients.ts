@@ -44,6 +44,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'b2c', was: 'mrt project list', now: 'project:list'},
   {client: 'b2c', was: 'mrt project', now: 'project:list', note: "others: on the service's website, with members"},
   {client: 'b2c', was: 'mrt org', now: 'help', note: "on the service's website, with certificates and notifications"},
+  {client: 'b2c', was: 'mrt user api-key', now: 'auth:rotate'},
   {client: 'b2c', was: 'mrt tail-logs', now: 'logs'},
   {client: 'b2c', was: 'mrt save-credentials', now: 'auth:login'},
   {client: 'b2c', was: 'mrt', now: 'help', note: 'its topics are `bundle`, `target` and `env` here'},

@@ -7,6 +7,7 @@ import {consent} from '../../cli/setup/prompts.js';
 import type {TargetDiff} from '../../operations/targets/compare-target.js';
 
 export default class TargetApply extends BaseCommand<typeof TargetApply> {
+  static override readonly changes = 'service';
   static override readonly summary = 'Make a target what its configuration says.';
   static override readonly description =
     'Shows what target:diff shows, asks, and changes it: redirects first, and last in one request what publishes the ' +
@@ -32,7 +33,7 @@ export default class TargetApply extends BaseCommand<typeof TargetApply> {
     const {yes, rotate, output: file, 'dry-run': dryRun} = this.flags;
     const {slug} = this.args;
     const ask = consent(yes || dryRun, 'Changing a target', 'Nothing was changed.', context);
-    const reach = {writes: true, ...(slug !== undefined && {target: {slug, argument: 'SLUG'}})};
+    const reach = slug === undefined ? {} : {target: {slug, argument: 'SLUG'}};
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
     const {applyTarget} = await import('../../pipelines/configure.js');
     const {requireConfiguration} = await import('../../cli/setup/target-config.js');

@@ -4,6 +4,7 @@ import type {TargetDiffDocument} from '../../cli/output/documents.js';
 import {exitCodes} from '../../errors/index.js';
 
 export default class TargetDiff extends BaseCommand<typeof TargetDiff> {
+  static override readonly changes = 'machine';
   static override readonly summary = 'Compare a target with its configuration.';
   static override readonly description =
     'Lists in which settings, redirects, access, primary target and names of variables the service differs from ' +

@@ -38,7 +38,11 @@ function documentOf(id: string, stdout: string): unknown {
 }
 
 function mycli(args: readonly string[], env: Readonly<Record<string, string>> = {}, stdin = ''): Promise<Ended> {
-  return runWarm([...args, '--json'], {cwd: bench.project, env: {...bench.env, ...env}, stdin});
+  return runWarm([...args, '--json'], {
+    cwd: bench.project,
+    env: {...bench.env, MYCLI_API_KEY: bench.runtime.credentials.apiKey, ...env},
+    stdin,
+  });
 }
 
 interface Case {
@@ -115,6 +119,7 @@ const successes: readonly Case[] = [
     ],
     stdin: 's-1',
   },
+  {what: 'a new key', args: ['auth:rotate', '--yes']},
   {what: 'what is stored', args: ['auth:status', '--no-verify', '--origin', 'https://runtime.example']},
   {what: 'all of it', args: ['auth:logout', '--all']},
   {what: 'a shell', args: ['completion', 'bash']},
@@ -159,6 +164,7 @@ const failures: readonly (Case & {readonly code: ErrorCode})[] = [
   {what: 'a target that is there', code: 'ERR_REJECTED', args: ['target:create', 'staging', ...shop]},
   {what: 'a production target', code: 'ERR_GUARD_REFUSED', args: ['target:delete', 'live', ...shop, '--yes']},
   {what: 'wrong credentials', code: 'ERR_UNAUTHORIZED', args: ['project:list'], env: nobody},
+  {what: 'no consent', code: 'ERR_USAGE', args: ['auth:rotate']},
   {what: 'no configuration', code: 'ERR_USAGE', args: ['target:diff', 'unused', ...shop]},
   {what: 'no consent', code: 'ERR_USAGE', args: ['target:apply', 'staging', ...shop]},
   {what: 'a pattern of no path', code: 'ERR_OPTION_INVALID', args: ['target:invalidate', 'a', ...staging]},

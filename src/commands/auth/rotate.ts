@@ -1,0 +1,50 @@
+import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
+import {connectionFlags, yesFlag} from '../../cli/command/flags.js';
+import {commandHost} from '../../cli/command/host.js';
+import type {AuthRotateDocument} from '../../cli/output/documents.js';
+import {credentialPath, updateCredentials} from '../../cli/settings/credential-file.js';
+import {originOf} from '../../cli/settings/load-settings.js';
+import {missingSetting} from '../../cli/settings/settings.js';
+import {consent} from '../../cli/setup/prompts.js';
+
+export default class AuthRotate extends BaseCommand<typeof AuthRotate> {
+  static override readonly changes = 'service';
+  static override readonly summary = 'Replace the API key with a new one, and store that.';
+  static override readonly description =
+    'The old key ends at once, wherever it is used. The new one is stored as auth:login stores it, and not shown.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --origin https://runtime.example --yes',
+  ];
+  static override readonly flags = {
+    origin: connectionFlags.origin,
+    'api-key': connectionFlags['api-key'],
+    ...yesFlag,
+  };
+
+  protected async execute(context: CommandContext): Promise<AuthRotateDocument> {
+    const {output, credentialFile} = context;
+    const ask = consent(this.flags.yes, 'Replacing the API key', 'Nothing was changed.', context);
+    const settings = await context.loadSettings();
+    const {apiKey, apiUser} = settings;
+    const origin = originOf(settings.origin);
+    if (origin === undefined) throw missingSetting('origin');
+    if (apiKey === undefined) throw missingSetting('apiKey');
+    const {builtInCall} = await import('../../cli/setup/check-credentials.js');
+    const {renewApiKey} = await import('../../operations/identify.js');
+    const {secrets, projectSlug: _, ...call} = builtInCall(context, settings, 'legacy');
+    await ask(`Replace the API key of ${origin}? The old one ends at once.`);
+    const key = await renewApiKey({...call, signal: context.signal}, commandHost(context, {secrets}));
+    await updateCredentials(credentialFile, (stored) => ({
+      ...stored,
+      origins: {...stored.origins, [origin]: {...stored.origins[origin], apiKey: {key, user: apiUser?.value}}},
+    }));
+    const file = credentialPath(credentialFile);
+    output.outcome(`Stored a new API key for ${origin} in ${file}. The old one has ended.`);
+    const {kind, name} = apiKey.source;
+    const own = kind === 'stored' ? [] : [`${name}, which goes before what is stored`];
+    const places = [...own, 'secrets of CI', 'other machines', 'files of other clients, such as ~/.mobify'];
+    output.outcome(`Replace it where it may still be used: ${places.join(', ')}.`);
+    return {origin, file};
+  }
+}

@@ -1,0 +1,37 @@
+import {readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
+
+let bench: RuntimeBench;
+beforeEach(async () => {
+  bench = await createRuntimeBench({MYCLI_RUNTIME_BACKEND: 'legacy'});
+});
+afterEach(() => bench[Symbol.asyncDispose]());
+
+test('auth:rotate: a new key is stored and not shown, the old one ends, and where it may still be used is told', async () => {
+  const {MYCLI_API_KEY: old = ''} = bench.env;
+  expect((await bench.mycli(['auth:rotate'])).code).toBe(2);
+  const {code, stdout, stderr} = await bench.mycli(['auth:rotate', '--yes', '--json']);
+  expect(code, stderr).toBe(0);
+  const {origin, file} = JSON.parse(stdout) as {origin: string; file: string};
+  expect(origin).toBe(bench.runtime.origin);
+  const stored = JSON.parse(await readFile(file, 'utf8')) as {origins: Record<string, {apiKey: {key: string}}>};
+  const key = stored.origins[origin]?.apiKey.key ?? '';
+  expect(key).toBe(bench.runtime.credentials.apiKey);
+  expect(key).not.toBe(old);
+  expect(stdout + stderr).not.toContain(key);
+  expect((await bench.mycli(['project:list'])).code).toBe(4);
+  const {code: accepted} = await bench.mycli(['project:list'], {MYCLI_API_KEY: ''});
+  expect(accepted).toBe(0);
+  const told = await bench.mycli(['auth:rotate', '--yes'], {MYCLI_API_KEY: key});
+  expect(told.stdout).toContain('MYCLI_API_KEY, which goes before what is stored');
+});
+
+test('auth:rotate: an answer that is lost leaves it open which key is valid', async () => {
+  bench.runtime.addFault({action: 'drop', route: 'api-key'});
+  const {code, stderr} = await bench.mycli(['auth:rotate', '--yes']);
+  expect({code, stderr}).toEqual({code: 10, stderr: expect.stringContaining('the old one may have ended')});
+  expect(bench.runtime.requests.filter(({route}) => route === 'api-key')).toHaveLength(1);
+  await expect(readFile(join(bench.root, '.config/mycli/credentials.json'))).rejects.toThrow('ENOENT');
+});
