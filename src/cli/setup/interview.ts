@@ -1,0 +1,134 @@
+import {resolve, relative, isAbsolute, sep} from 'node:path';
+import {backendTitle} from '../../backends/names.js';
+import {OptionText} from '../../backends/option-text.js';
+import type {BackendRegistration} from '../../backends/registry.js';
+import {unsetOptions} from '../../backends/resolve-backend.js';
+import {createError} from '../../errors/index.js';
+import {isLoopback} from '../../http/origin.js';
+import {slugMessage} from '../../settings/schemas.js';
+import type {CommandContext} from '../command/command-context.js';
+import {type ServiceKey, checkUrl, isPluginBackend, missingApiSettings} from '../settings/connection-options.js';
+import {loadAllBackends} from '../settings/load-backends.js';
+import {storedSettings} from '../settings/load-settings.js';
+import {optionsFor} from '../settings/plugin-settings.js';
+import type {ValueSource, Settings, Setting} from '../settings/settings.js';
+import {type TerminalQuestion, askText, askChoice} from './prompts.js';
+
+type AnswerKey = ServiceKey | 'projectSlug' | 'targetSlug' | 'organizationId' | 'clientId' | 'buildDirectory';
+const answered: ValueSource = {kind: 'flag', name: 'your answer'};
+export async function interview(context: CommandContext, settings: Settings): Promise<Settings> {
+  const {cwd, env} = context;
+  let known = settings;
+  const ask = async (key: AnswerKey, text: string, options: Pick<TerminalQuestion, 'fallback' | 'check'> = {}) => {
+    const {[key]: suggested} = known;
+    if (isGiven(suggested)) return;
+    const value = await askText({text, fallback: suggested?.value, ...options}, context);
+    // What a file suggests stays the file's, for the confirmation of addresses.
+    const isFrom = suggested?.source.kind === 'config' && suggested.value === value;
+    known = {...known, [key]: value === '' ? undefined : {value, source: isFrom ? suggested.source : answered}};
+  };
+  const askUrl = (key: ServiceKey, text: string) => {
+    const isLast = known[key]?.source.kind === 'stored';
+    return ask(key, isLast ? `${text} (from your last login)` : text, {
+      check: (answer) => checkUrl(key, answer, env),
+    });
+  };
+  const isOpen = known.runtimeBackend.source.kind === 'default' && isGiven(known.origin) === isGiven(known.apiOrigin);
+  if (isOpen) known = {...known, runtimeBackend: {value: await askForBackend(context, known), source: answered}};
+  const backend = backendOf(known);
+  if (backend === 'legacy') await askUrl('origin', 'URL of the service');
+  if (backend === 'api') {
+    await askUrl('apiOrigin', 'URL of the service');
+    await ask('organizationId', 'Organization ID');
+    if (known.apiToken === undefined) {
+      await askUrl('tokenUrl', 'Token URL');
+      await ask('clientId', 'Client ID');
+    }
+  }
+  const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, known) : undefined;
+  if (plugin) known = {...known, backendOptions: await askForOptions(context, known, plugin)};
+  await ask('projectSlug', 'Project slug', {check: checkSlug});
+  const {targetSlug} = known;
+  if (plugin === undefined || plugin.backend.deploy) {
+    if (!isGiven(targetSlug)) {
+      context.output.info(
+        'A target is an environment of the project, such as production or staging, with its own URL.',
+      );
+    }
+    // Enter must not make each later push one to production.
+    const fallback = targetSlug?.value ?? 'staging';
+    await ask('targetSlug', 'Target to deploy to ("-" for none)', {fallback, check: checkSlug});
+  }
+  if (known.targetSlug?.value === '-') known = {...known, targetSlug: undefined};
+  const {buildDirectory: suggested} = known;
+  await ask('buildDirectory', 'Build folder', {fallback: folderFrom(cwd, suggested.value)});
+  const {buildDirectory} = known;
+  known = {...known, buildDirectory: {...buildDirectory, value: resolve(cwd, buildDirectory.value)}};
+  // What is stored for the addresses, which may have changed. Settings with a default are never stored.
+  const unstored = Object.entries(known).filter(([, setting]) => setting?.source.kind !== 'stored');
+  const answers = Object.fromEntries<unknown>(unstored) as Settings;
+  return withoutTrial({...answers, ...(await storedSettings(answers, context.credentialFile))});
+}
+/** A last login to this machine was one to `runtime:start`, which may be gone, and is no project's service. */
+export function withoutTrial(settings: Settings): Settings {
+  const isTrial = (setting: Setting<string> | undefined) =>
+    setting?.source.kind === 'stored' && URL.canParse(setting.value) && isLoopback(new URL(setting.value).hostname);
+  return {
+    ...settings,
+    origin: isTrial(settings.origin) ? undefined : settings.origin,
+    apiOrigin: isTrial(settings.apiOrigin) ? undefined : settings.apiOrigin,
+  };
+}
+/** Whether a flag, a variable or an answer sets it, so that there is nothing to ask. */
+function isGiven(setting: Setting<unknown> | undefined): boolean {
+  return setting?.source.kind === 'flag' || setting?.source.kind === 'environment';
+}
+/** Asks for what a plugin's backend requires, secrets aside. */
+
+async function askForOptions(
+  context: CommandContext,
+  settings: Settings,
+  registration: BackendRegistration,
+): Promise<Settings['backendOptions']> {
+  const {name, backend} = registration;
+  const {required = [], secrets = []} = backend;
+  const options = {...optionsFor(registration, settings)};
+  for (const option of unsetOptions(required, options).filter((one) => !secrets.includes(one))) {
+    options[option] = new OptionText(await askText({text: `Option "${option}" of the ${name} backend`}, context));
+  }
+  const {value, source} = settings.backendOptions;
+  return {value: {...value, [name]: options}, source};
+}
+
+async function askForBackend(context: CommandContext, settings: Settings): Promise<string> {
+  const {registrations} = await loadAllBackends(context, settings);
+  const names = new Set([backendOf(settings), ...registrations.map(({name}) => name)]);
+  const choices = [...names].map((name) => ({value: name, name: backendTitle(name)}));
+  return askChoice('Which service do you deploy to?', choices, context);
+}
+/** The backend to configure: the given one, or the one that `auto` would choose. */
+export function backendOf(settings: Settings): string {
+  const {runtimeBackend, apiOrigin, origin} = settings;
+  if (runtimeBackend.value !== 'auto') return runtimeBackend.value;
+  if (missingApiSettings(settings).length === 0) return 'api';
+  return apiOrigin !== undefined && origin === undefined ? 'api' : 'legacy';
+}
+function checkSlug(answer: string): void {
+  if (answer === '') return;
+  const isPlain = /^[\p{L}\p{N}._-]*$/u.test(answer);
+  const problem = slugMessage(answer) ?? (isPlain ? undefined : 'can only contain letters, digits, ".", "_" and "-"');
+  if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `It ${problem}.`);
+}
+
+export function folderFrom(cwd: string, folder: string): string {
+  const path = relative(cwd, folder);
+  return isAbsolute(path) ? path : path.split(sep).join('/') || '.';
+}
+
+export async function pluginOf(
+  name: string,
+  context: CommandContext,
+  settings: Settings,
+): Promise<BackendRegistration> {
+  return (await loadAllBackends(context, settings)).find(name);
+}
