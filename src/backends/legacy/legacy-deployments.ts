@@ -86,7 +86,7 @@ const noteMs = 10_000;
  * @throws RuntimeCliError if the deployment would fail, too: refused credentials, a certificate that is not accepted.
  */
 export async function noteBefore(targetSlug: string, context: LegacyContext): Promise<Noted> {
-  if (!context.wait) return {before: {unknown: 'Nothing waited for it.'}, warnings: []};
+  if (!context.wait) return {before: {unknown: 'It was requested without waiting for it.'}, warnings: []};
   const late = AbortSignal.timeout(noteMs);
   const http = context.http.extend({signal: AbortSignal.any([context.signal, late])});
   try {
