@@ -74,16 +74,11 @@ function* requiredIn(node: unknown, isLater = false, isCalled = false): Generato
 function requiredBy(node: AnyNode): string | undefined {
   if (node.type === 'AwaitExpression' && node.argument.type === 'ImportExpression') return textOf(node.argument.source);
   if (node.type !== 'CallExpression') return undefined;
-  const {
-    callee,
-    arguments: [first],
-  } = node;
-  if (callee.type === 'Identifier') return callee.name === 'require' ? textOf(first) : undefined;
-  if (callee.type !== 'MemberExpression' || callee.object.type !== 'Identifier') return undefined;
-  const {object, property} = callee;
-  if (property.type !== 'Identifier') return undefined;
-  if (property.name === 'serve' && ['Bun', 'Deno'].includes(object.name)) return object.name.toLowerCase();
-  return object.name === 'process' && property.name === 'getBuiltinModule' ? textOf(first) : undefined;
+  const {callee, arguments: values} = node;
+  const called = callee.type === 'MemberExpression' ? [callee.object, callee.property] : [callee];
+  const name = called.map((part) => (part.type === 'Identifier' ? part.name : '')).join('.');
+  if (name === 'Bun.serve' || name === 'Deno.serve') return name === 'Bun.serve' ? 'bun' : 'deno';
+  return name === 'require' || name === 'process.getBuiltinModule' ? textOf(values[0]) : undefined;
 }
 
 /** A text in quotes, or in backticks, which some minifiers prefer. */

@@ -32,8 +32,6 @@ const script = /\.[cm]?js$/;
 const program = /(?:^|\/)[^./]+$/;
 const relativeImport =
   /(?:\bfrom|\bimport\(?|\brequire\s*\(|\bnew URL\()\s*["'`](\.{1,2}\/[^"'`]+|(?<=URL\(["'`])[^"'`:]+\.[cm]?js\b)/g;
-/** Calls that only another runtime, or Node, answers. */
-const otherCalls = /\b(?:Bun|Deno)\.serve\(|\bgetBuiltinModule\(/;
 /** A path or a URL in an import. All else names a package. */
 const address = /^(?:[./]|\w{2,}:\/\/|data:|blob:)/;
 /** How an import may name a file. */
@@ -73,7 +71,7 @@ export function mayBeServerScript(path: string, head: string): boolean {
   if (!script.test(path)) return false;
   const imported = /[\s(]*["'`]([^"'`]+)/y;
   // Short words with rare letters first: searches for these take half the time of a regular expression for all of them.
-  if (['Bun.s', 'Deno.s', 'Builti'].some((word) => head.includes(word)) && otherCalls.test(head)) return true;
+  if (['Bun.s', 'Deno.s', 'Builti'].some((word) => head.includes(word))) return true;
   // Of `import`, `from` and `require`.
   for (const word of ['mport', 'from', 'quire']) {
     for (let at = head.indexOf(word); at !== -1; at = head.indexOf(word, imported.lastIndex)) {
