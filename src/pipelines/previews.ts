@@ -81,8 +81,8 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
     created: false,
   };
   if (missing !== undefined) {
-    // Nothing is made for a build that cannot be pushed.
-    await previewPush({...push, ifChanged: false}, host);
+    // Nothing is made for a build that cannot be pushed. The push shows these steps.
+    await previewPush({...push, ifChanged: false}, {...host, terminal: undefined});
     const item = await createTarget(missing, host);
     const {targetSlug} = item;
     if (isOfOther(item, branch) && previewSlugs(branch)[1] === targetSlug)

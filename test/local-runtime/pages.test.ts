@@ -74,6 +74,50 @@ describe('the pages', () => {
     expect(body).not.toContain('canary');
   });
 
+  test('show a target with its log, its variables and its deployments, and roll it back', async () => {
+    const {client, runtime} = await startFilled({ssr: true});
+    const path = '-/projects/shop/targets/production';
+    expect(textOf((await page(runtime, path)).body)).toContain('Nothing was logged yet.');
+    await client.deploy(2);
+    const later = (await page(runtime, path)).body;
+    expect(later).toContain('aria-label="Roll production back to bundle 1"');
+    expect(textOf(later)).toMatch(/Bundle 1 The first shop production Finished \d+ \w+ \d{4}, [\d:]+ \S+ /);
+    const {status} = await post(runtime, 'projects/shop/deploy', {bundle: '1', target: 'production'});
+    expect(status).toBe(303);
+    expect(textOf((await page(runtime, path)).body)).toMatch(/Live .* Bundle 1 The first just now/);
+    expect((await page(runtime, '-/projects/shop/targets/none')).status).toBe(404);
+  });
+
+  test('say that no server runs where none can', async () => {
+    const {runtime} = await startFilled();
+    expect((await page(runtime, '-/projects/shop/targets/production')).body).toContain('start the runtime with --ssr');
+  });
+
+  test('download and delete a bundle, unless a target runs it', async () => {
+    const {runtime} = await startFilled();
+    const {body} = await page(runtime, '-/projects/shop/bundles/2');
+    const [, link = ''] = /href="([^"]*)" download/.exec(body) ?? [];
+    expect((await send(link.replaceAll('&amp;', '&'))).status).toBe(200);
+    expect((await post(runtime, 'projects/shop/bundles/1/delete', {})).status).toBe(409);
+    expect((await post(runtime, 'projects/shop/bundles/2/delete', {}, {origin: 'http://evil'})).status).toBe(403);
+    const deleted = await post(runtime, 'projects/shop/bundles/2/delete', {});
+    expect([deleted.status, deleted.headers.get('location')]).toEqual([303, '/-/projects/shop?done=delete']);
+    expect(textOf((await page(runtime, '-/projects/shop')).body)).not.toContain('Bundle 2');
+  });
+
+  test('list 50 bundles at a time, and those that a filter finds', async () => {
+    const {client, runtime} = await startRuntime();
+    const archive = await v2Archive();
+    for (let number = 1; number <= 52; number += 1) await client.pushV2(archive, {message: `Release <${number}>`});
+    const texts = async (query: string) => textOf((await page(runtime, `-/projects/shop${query}`)).body);
+    expect(await texts('')).toMatch(/Bundle 52 .*Bundle 3 .*1 to 50 of 52\. +Older/);
+    expect(await texts('?page=1')).toMatch(/Bundle 2 .*Bundle 1 .*51 to 52 of 52\. Newer/);
+    const found = await texts(`?filter=${encodeURIComponent('<51>')}`);
+    expect(found).toContain('Bundle 51 Release <51>');
+    expect(found).not.toContain('Bundle 50 ');
+    expect(await texts('?filter=none')).toContain('No bundle matches the filter.');
+  });
+
   test('show a v1 bundle with the categories that its push gave', async () => {
     const {client, runtime} = await startRuntime();
     await client.pushV1(v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false})));

@@ -1,5 +1,5 @@
 import type {Command} from '@oclif/core';
-import {Help} from '@oclif/core/help';
+import {CommandHelp, Help} from '@oclif/core/help';
 import {isOclifCommand} from './command-line.js';
 
 /** How many flags a command's short help shows: they fit a screen of 24 rows. */
@@ -62,9 +62,20 @@ function groupOf({id, pluginName}: Command.Loadable): (typeof groupTitles)[numbe
   return projectTopics.includes(topic) ? 'PROJECT' : 'ADVANCED';
 }
 
+/** Below this many columns, oclif would break words of what stands beside a flag. */
+const leastColumns = 60;
+
+class WholeWords extends CommandHelp {
+  override renderList(...[rows, options]: Parameters<CommandHelp['renderList']>): string {
+    const multiline = options.multiline === true || this.opts.maxWidth < leastColumns;
+    return super.renderList(rows, {...options, multiline});
+  }
+}
+
 /** oclif's help, plus a short form for `-h` and for `mycli` alone. */
 export class GroupedHelp extends Help {
   #isShort = false;
+  protected override CommandHelpClass = WholeWords;
 
   override async showHelp(argv: string[]): Promise<void> {
     this.#isShort = argv.length === 0 || (argv.includes('-h') && !argv.includes('--help'));

@@ -91,7 +91,7 @@ function pushedV1({bundle, warnings}: AcceptedUpload, url: string): AnswerOf<typ
 }
 
 /** Deletes a bundle. @throws HttpFailure 409 when a target runs or is deploying it. */
-async function deleteBundle({context}: Call, bundle: BundleRecord): Promise<void> {
+export async function deleteBundle({context}: Pick<Call, 'context'>, bundle: BundleRecord): Promise<void> {
   const {store, deployments, now} = context;
   const [target] = [...deployments.targetsServing(bundle), ...deployments.targetsAwaiting(bundle)];
   if (target !== undefined) throw new HttpFailure(409, `Bundle ${bundle.id} is in use by "${target}".`);

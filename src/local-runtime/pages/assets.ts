@@ -43,7 +43,8 @@ table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
 td { overflow-wrap: break-word; }
 tbody th { font-weight: 400; min-width: 11rem; }
-time, .state, thead th { white-space: nowrap; }
+time, .state, .whole, thead th { white-space: nowrap; }
+td form { margin: 0; }
 thead th { color: var(--soft); font-weight: 400; }
 .state { font-weight: 600; }
 .state::before { content: ''; display: inline-block; width: .55em; height: .55em; margin-right: .4em;
@@ -66,7 +67,15 @@ button.main { background: var(--link); border-color: var(--link); color: var(--o
 .static { fill: light-dark(#1f6f9f, #6fb6dd); background: light-dark(#1f6f9f, #6fb6dd); }
 .unknown, .mixed { fill: var(--soft); background: var(--soft); }
 .swatch { display: inline-block; width: .9em; height: .9em; margin-right: .4em; }
-@media (max-width: 40rem) { dl { grid-template-columns: 1fr; } }
+@media (max-width: 40rem) {
+  dl { grid-template-columns: 1fr; }
+  thead { display: none; }
+  tr, tbody th, td { display: block; }
+  tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  th, td { padding: .1rem 0; border: 0; }
+  td::before { content: attr(data-column) ': '; color: var(--soft); }
+  .whole { max-width: 100%; overflow-wrap: anywhere; white-space: normal; }
+}
 `;
 
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20">

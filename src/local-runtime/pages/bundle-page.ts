@@ -2,9 +2,22 @@ import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
 import type {ContentFile} from '../../bundle/contents/bundle-contents.js';
 import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
+import {presignedUrl} from '../endpoints/archive.js';
+import {deleteBundle} from '../endpoints/legacy.js';
 import {requestedBundle, param, type Call, type RuntimeContext} from '../runtime-context.js';
 import type {BundleRecord} from '../store/store.js';
-import {facts, foreign, pageAnswer, table, textBlock, timeText, type Html} from './page.js';
+import {
+  facts,
+  foreign,
+  pageAnswer,
+  readForm,
+  seeOther,
+  sizeText,
+  table,
+  textBlock,
+  timeText,
+  type Html,
+} from './page.js';
 import {deployForm, projectPath} from './project-pages.js';
 import {renderTreemap} from './treemap.js';
 
@@ -25,7 +38,7 @@ export async function showBundle(call: Call): Promise<Response> {
     ['Pushed', html`${timeText(bundle.createdAt)} by ${foreign(bundle.createdBy)}`],
     ['Live on', foreign(context.deployments.targetsServing(bundle).join(', ') || '–')],
     ['Format', bundle.format],
-    ['Archive', prettyBytes(bundle.size)],
+    ['Archive', html`${sizeText(bundle.size)} <a href="${presignedUrl(bundle, call)}" download>Download</a>`],
     ['Content', summaryOf(files)],
     ['SHA-256', html`<code>${bundle.sha256}</code>`],
     ...problems.map((problem) => ['Problem', foreign(problem, 2000)] as const),
@@ -37,8 +50,16 @@ ${deployForm(call, projectSlug, [bundle])}
 <h2>Sizes</h2>
 ${sizes(files)}
 <h2>Configuration</h2>
-${textBlock('Values of the configuration', values)}`;
+${textBlock('Values of the configuration', values)}
+<h2>Delete</h2>
+<form action="${projectPath(projectSlug)}/bundles/${bundle.id}/delete" method="post"><button>Delete bundle ${bundle.id}</button></form>`;
   return pageAnswer({title: `Bundle ${bundle.id}`, content});
+}
+
+export async function deleteFromPage(call: Call): Promise<Response> {
+  await readForm(call);
+  await deleteBundle(call, requestedBundle(call));
+  return seeOther(`${projectPath(param(call, 'projectSlug'))}?done=delete`);
 }
 
 async function inspect({store}: RuntimeContext, {id, format}: BundleRecord): Promise<ArchiveInspection> {
@@ -64,7 +85,7 @@ function sizes(files: readonly ContentFile[]): Html {
   const rows = largest.map((file) => [
     foreign(file.linkTarget === undefined ? file.path : `${file.path} → ${file.linkTarget}`, 400),
     kinds[kindOf(file)],
-    prettyBytes(file.size),
+    sizeText(file.size),
   ]);
   return html`${renderTreemap(files.map((file) => ({path: file.path, size: file.size, kind: kindOf(file)})))}
 <ul>${legend}</ul>

@@ -1,4 +1,5 @@
 import {html, raw} from 'hono/html';
+import prettyBytes from 'pretty-bytes';
 import {answer, HttpFailure, type Headers} from '../answer.js';
 import type {Call} from '../runtime-context.js';
 
@@ -72,10 +73,24 @@ export function foreign(text: string, longest = 120): Html {
   return html`<bdi>${text.length <= longest ? text : `${text.slice(0, half)}…${text.slice(-half)}`}</bdi>`;
 }
 
+const timeFormat = new Intl.DateTimeFormat('en-GB', {
+  ...{day: 'numeric', month: 'short', year: 'numeric'},
+  ...{hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZoneName: 'short'},
+});
+
 /** A time, in the time zone of the runtime, which is that of its user. */
 export function timeText(iso: string): Html {
-  const format = {dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23'} as const;
-  return html`<time datetime="${iso}">${new Date(iso).toLocaleString('en-GB', format)}</time>`;
+  return html`<time datetime="${iso}">${timeFormat.format(new Date(iso))}</time>`;
+}
+
+/** A size, which no line ends in. */
+export function sizeText(bytes: number): Html {
+  return html`<span class="whole">${prettyBytes(bytes)}</span>`;
+}
+
+/** A slug, which no line ends in. */
+export function nameText(slug: string): Html {
+  return html`<span class="whole">${foreign(slug)}</span>`;
 }
 
 const units = {day: 86_400, hour: 3600, minute: 60} as const;
@@ -86,7 +101,7 @@ export function ageText(iso: string, now: Date): Html {
   const unit = (['day', 'hour', 'minute'] as const).find((each) => seconds >= units[each]);
   const count = unit && Math.floor(seconds / units[unit]);
   const age = unit ? `${count} ${unit}${count === 1 ? '' : 's'} ago` : 'just now';
-  return html`<time datetime="${iso}" title="${new Date(iso).toLocaleString('en-GB')}">${age}</time>`;
+  return html`<time datetime="${iso}" title="${timeFormat.format(new Date(iso))}">${age}</time>`;
 }
 
 type Cell = Html | string | number;
@@ -102,7 +117,7 @@ interface Table {
 export function table(label: string, {columns, rows, empty = ''}: Table): Html {
   if (rows.length === 0) return html`<p>${empty}</p>`;
   const body = rows.map(([head, ...cells]) => {
-    return html`<tr><th scope="row">${head}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
+    return html`<tr><th scope="row">${head}</th>${cells.map((cell, at) => html`<td data-column="${columns[at + 1]}">${cell}</td>`)}</tr>\n`;
   });
   return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${columns.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>

@@ -1,19 +1,23 @@
 import {html} from 'hono/html';
-import prettyBytes from 'pretty-bytes';
 import {variableCommands} from '../../text/suggest.js';
 import {slugProblems} from '../../settings/definitions.js';
 import {HttpFailure} from '../answer.js';
-import {requestedBundle, param, type Call, type RuntimeContext} from '../runtime-context.js';
+import {requestedBundle, param, siteOf, type Call, type RuntimeContext} from '../runtime-context.js';
 import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import type {ListedTarget, TargetPhase} from '../store/target-records.js';
 import * as page from './page.js';
 
-const listed = 100;
+/** How many bundles, deployments or projects a page shows. */
+const listed = 50;
 
 export function projectPath(projectSlug: string): string {
   return `${page.pagesPath}projects/${encodeURIComponent(projectSlug)}`;
+}
+
+function targetPath({projectSlug, targetSlug}: SiteName): string {
+  return `${projectPath(projectSlug)}/targets/${encodeURIComponent(targetSlug)}`;
 }
 
 /** The first page: what runs where, and what happened last. */
@@ -65,7 +69,7 @@ function targetCard(call: Call, {status, ...site}: ListedTarget, place: page.Htm
   const shown = current ?? newest;
   const variables = Object.keys(context.targets.record(site)?.variables ?? {});
   return html`<li class="card">
-<p class="place"><span>${place} / <strong>${page.foreign(targetSlug)}</strong></span>${shown ? stateText(shown, context) : (targetStates[status] ?? html`–`)}</p>
+<p class="place"><span>${place} / <a href="${targetPath(site)}"><strong>${page.foreign(targetSlug)}</strong></a></span>${shown ? stateText(shown, context) : (targetStates[status] ?? html`–`)}</p>
 ${current ? html`${link}${deploymentLine(current, context)}` : html`<p class="soft">Nothing is live.</p>`}
 ${next && html`<div class="next">${current && stateText(next, context)}${deploymentLine(next, context)}</div>`}
 ${variables.length > 0 && html`<p class="soft next">Variables: ${page.foreign(variables.join(', '))}</p>`}
@@ -108,17 +112,29 @@ const targetStates: Readonly<Partial<Record<TargetPhase, page.Html>>> = {
 
 function deploymentTable({context}: Call, deployments: readonly DeploymentRecord[]): page.Html {
   return page.table('Deployments, newest first', {
-    columns: ['Bundle', 'Project', 'Target', 'State', 'Since', 'By'],
+    columns: ['Bundle', 'Project', 'Target', 'State', 'Since', 'By', 'Roll back'],
     rows: deployments.map((deployment) => [
       bundleText(context, {...deployment, id: deployment.bundleId}),
-      page.foreign(deployment.projectSlug),
-      page.foreign(deployment.targetSlug),
+      page.nameText(deployment.projectSlug),
+      page.nameText(deployment.targetSlug),
       stateText(deployment, context),
       page.timeText(deploymentState(deployment, context.now()).updatedAt),
       page.foreign(deployment.createdBy),
+      rollbackForm(deployment, context) ?? '–',
     ]),
     empty: 'Nothing has been deployed yet. Open a project to deploy a bundle.',
   });
+}
+
+/** Deploys the bundle of an earlier deployment again. */
+function rollbackForm(deployment: DeploymentRecord, context: RuntimeContext): page.Html | undefined {
+  const {projectSlug, bundleId, targetSlug} = deployment;
+  const isLive = context.deployments.current(deployment)?.bundleId === bundleId;
+  const hasFinished = deploymentState(deployment, context.now()).status === 'finished';
+  if (isLive || !hasFinished || context.store.bundle(projectSlug, bundleId) === undefined) return undefined;
+  return html`<form action="${projectPath(projectSlug)}/deploy" method="post">
+<input type="hidden" name="bundle" value="${bundleId}"><input type="hidden" name="target" value="${targetSlug}">
+<button aria-label="Roll ${targetSlug} back to bundle ${bundleId}">Roll back to this</button></form>`;
 }
 
 /** A link to a bundle that exists, else its name, and its message. */
@@ -151,31 +167,61 @@ export function showProject(call: Call): Promise<Response> {
     throw new HttpFailure(404, `There is no project "${projectSlug}". It is created by the first push to it.`);
   }
   const bundles = store.bundles(projectSlug);
+  const filter = query.get('filter') ?? '';
+  const found = bundles.filter(({id, message}) => `${id} ${message}`.toLowerCase().includes(filter.toLowerCase()));
+  const start = listed * Math.max(0, Math.floor(Number(query.get('page')) || 0));
+  const shown = found.slice(start, start + listed);
   const newest = page.table('Bundles, newest first', {
     columns: ['Bundle', 'Size', 'Pushed', 'By', 'Live on'],
-    rows: bundles
-      .slice(0, listed)
-      .map((bundle) => [
-        bundleText(context, bundle),
-        prettyBytes(bundle.size),
-        page.timeText(bundle.createdAt),
-        page.foreign(bundle.createdBy),
-        page.foreign(deployments.targetsServing(bundle).join(', ') || '–'),
-      ]),
-    empty: 'All bundles of this project were deleted.',
+    rows: shown.map((bundle) => [
+      bundleText(context, bundle),
+      page.sizeText(bundle.size),
+      page.timeText(bundle.createdAt),
+      page.foreign(bundle.createdBy),
+      page.foreign(deployments.targetsServing(bundle).join(', ') || '–'),
+    ]),
+    empty: filter === '' ? 'There are no bundles here.' : 'No bundle matches the filter.',
   });
+  const turn = (text: string, at: number) => {
+    const isThere = at >= 0 && at < found.length && at !== start;
+    const search = new URLSearchParams({filter, page: String(at / listed)}).toString();
+    return isThere && html`<a href="${projectPath(projectSlug)}?${search}">${text}</a> `;
+  };
   const content = html`${query.get('done') === 'deploy' && page.notice('The deployment has started.')}
+${query.get('done') === 'delete' && page.notice('The bundle was deleted.')}
 ${page.liveSection('Targets', targetCards(call, [projectSlug]))}
 ${bundles.length > 0 && html`<h2>Deploy a bundle</h2>${deployForm(call, projectSlug, bundles)}`}
 ${page.liveSection('Bundles', newest)}
-${bundles.length > listed && html`<p class="soft">The newest ${listed} of ${bundles.length} bundles.</p>`}
+${bundles.length > listed && html`<form action="${projectPath(projectSlug)}"><label for="filter">Filter bundles</label><input id="filter" name="filter" value="${filter}"><button>Filter</button></form>`}
+${found.length > listed && html`<p>${start + 1} to ${start + shown.length} of ${found.length}. ${turn('Newer', start - listed)}${turn('Older', start + listed)}</p>`}
 ${page.liveSection('Deployments', deploymentTable(call, store.newestDeployments(listed, projectSlug)))}
 ${page.liveSection('Invalidations', invalidationTable(call, projectSlug))}`;
   return page.pageAnswer({title: projectSlug, content});
 }
 
-function invalidationTable({context: {targets}}: Call, projectSlug: string): page.Html {
-  const rows = targets.list(projectSlug).flatMap(({targetSlug}) => {
+/** What a target runs and logs, and what was done to it. */
+export function showTarget(call: Call): Promise<Response> {
+  const {store, targets, logs, appServers} = call.context;
+  const site = siteOf(call);
+  const {projectSlug, targetSlug} = site;
+  const target = targets.list(projectSlug).find((one) => one.targetSlug === targetSlug);
+  if (target === undefined) throw new HttpFailure(404, `The project "${projectSlug}" has no target "${targetSlug}".`);
+  const place = html`<a href="${projectPath(projectSlug)}">${page.foreign(projectSlug)}</a>`;
+  const lines = logs.last(site);
+  const none = appServers === undefined ? 'No server runs: start the runtime with --ssr.' : 'Nothing was logged yet.';
+  const content = html`${page.livePart('target', html`<ul class="cards">${targetCard(call, target, place)}</ul>`)}
+${page.liveSection('Log', lines.length === 0 ? html`<p>${none}</p>` : page.textBlock('Log', lines.join('\n')))}
+${page.liveSection('Deployments', deploymentTable(call, store.deployments(site).slice(0, listed)))}
+${page.liveSection('Invalidations', invalidationTable(call, projectSlug, [target]))}`;
+  return page.pageAnswer({title: targetSlug, content});
+}
+
+function invalidationTable(
+  {context: {targets}}: Call,
+  projectSlug: string,
+  shown: readonly ListedTarget[] = targets.list(projectSlug),
+): page.Html {
+  const rows = shown.flatMap(({targetSlug}) => {
     const {invalidations = []} = targets.record({projectSlug, targetSlug}) ?? {};
     return invalidations.map(({pattern, createdAt, createdBy}) => ({createdAt, targetSlug, pattern, createdBy}));
   });
@@ -185,11 +231,11 @@ function invalidationTable({context: {targets}}: Call, projectSlug: string): pag
       .toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
       .map(({pattern, targetSlug, createdAt, createdBy}) => [
         page.foreign(pattern),
-        page.foreign(targetSlug),
+        page.nameText(targetSlug),
         page.timeText(createdAt),
         page.foreign(createdBy),
       ]),
-    empty: 'No cache was cleared. mycli target:invalidate does it.',
+    empty: 'No cache was cleared. Run mycli target:invalidate to clear one.',
   });
 }
 

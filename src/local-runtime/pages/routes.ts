@@ -2,10 +2,10 @@ import {html} from 'hono/html';
 import {HttpFailure} from '../answer.js';
 import type {Call, Protocol, Route} from '../runtime-context.js';
 import {icon, liveScript, stylesheet} from './assets.js';
-import {showBundle} from './bundle-page.js';
+import {deleteFromPage, showBundle} from './bundle-page.js';
 import {addFault, removeFault, showFaults} from './fault-page.js';
 import {assetAnswer, notice, pageAnswer, pagesPath} from './page.js';
-import {deployFromPage, showOverview, showProject} from './project-pages.js';
+import {deployFromPage, showOverview, showProject, showTarget} from './project-pages.js';
 
 const get = (path: string, handle: Route['handle']): Route => ({method: 'GET', path, handle});
 const post = (path: string, handle: Route['handle']): Route => ({method: 'POST', path, handle});
@@ -17,7 +17,9 @@ export const pagesProtocol: Protocol = {
   routes: [
     get('/', showOverview),
     get(project, showProject),
+    get(`${project}/targets/:targetSlug`, showTarget),
     get(`${project}/bundles/:bundleId{\\d+}`, showBundle),
+    post(`${project}/bundles/:bundleId{\\d+}/delete`, deleteFromPage),
     post(`${project}/deploy`, deployFromPage),
     get(`${pagesPath}faults`, (call) => showFaults(call)),
     post(`${pagesPath}faults`, addFault),

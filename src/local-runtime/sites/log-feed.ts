@@ -11,7 +11,7 @@ interface LogLine {
 }
 
 /** How many lines of each target are kept. */
-const mostKept = 20;
+const mostKept = 100;
 
 /** What the servers of apps print, for whoever follows it. */
 export class LogFeed {

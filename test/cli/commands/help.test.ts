@@ -1,4 +1,6 @@
+import {tmpdir} from 'node:os';
 import {describe, expect, test} from 'vitest';
+import {hasScript, openTerminal} from '../pseudo-terminal.js';
 import {ownCommands} from '../own-commands.js';
 import {binary, runCli} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
@@ -110,4 +112,11 @@ describe('mycli help', () => {
     expect({code, stdout}).toEqual({code: 2, stdout: ''});
     expect(stderr).toContain(suggestion);
   });
+});
+
+test.skipIf(!hasScript)('-h breaks between words on a narrow terminal', async () => {
+  const command = `stty cols 40; '${process.execPath}' '${binary}' push -h`;
+  const terminal = openTerminal(command, {cwd: tmpdir(), env: {PATH: process.env['PATH'] ?? '', TERM: 'xterm'}});
+  expect(await terminal.ended).toBe(0);
+  expect(terminal.shown()).toMatch(/--message=TEXT\s+Bundle description\s/);
 });

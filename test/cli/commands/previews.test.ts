@@ -52,6 +52,12 @@ test.each([
   expect(await branches(env)).toEqual([]);
 });
 
+test('preview:up says once what it has verified, for a new preview too', async () => {
+  const {code, stderr} = await bench.mycli(['preview:up', 'feature/new']);
+  expect(code, stderr).toBe(0);
+  expect(stderr.match(/^Verified: /gm)).toHaveLength(1);
+});
+
 test('previews of branches with the same letters stay apart, also as copies', async () => {
   await documentOf(['push', '--target', 'staging', '--wait']);
   const slugs = new Set<string>();
