@@ -5,6 +5,20 @@ export type * from './operations/events.js';
 export type * from './operations/options.js';
 export type {CheckedAddress as CheckResult} from './operations/options.js';
 export type * from './operations/push/options.js';
+// By the names of their functions.
+export type {PreviewBuildOptions as BuildBundleIntoOptions} from './operations/build-bundle.js';
+export type {
+  ProjectOptions as ListPreviewsOptions,
+  ProjectOptions as ListTargetsOptions,
+  TargetOptions as ListVariablesOptions,
+} from './operations/options.js';
+export type {
+  PushRuntimeBundleBackendOptions as PreviewPushOptions,
+  PushRuntimeBundleBackendOptions as PushRuntimeBundleOptions,
+  PushV2Options as PushBundleV2Options,
+  PushV2Result as PushBundleV2Result,
+} from './operations/push/options.js';
+export type {ProjectStatusOptions as GetProjectStatusOptions} from './operations/targets/find-targets.js';
 export type {CheckOptions} from './settings/types.js';
 export type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
 export type {PruneBundlesOptions, PruneBundlesResult, PruneRules} from './operations/prune-bundles.js';

@@ -24,6 +24,7 @@ export type BackendErrorCode =
 
 /** An error that the host shows like its own: any error with one of the codes is one. */
 export interface BackendError extends Error {
+  /** Decides the exit code. */
   readonly code: BackendErrorCode;
   /** HTTP status that the service answered with. */
   readonly status?: number | undefined;
@@ -33,6 +34,7 @@ export interface BackendError extends Error {
 
 /** What requests of `context.http` reject with, unless they are aborted. */
 export interface HttpError extends Error {
+  /** One of the codes of the reference of errors. */
   readonly code: string;
   /** HTTP status of the answer; undefined if there was none. */
   readonly status?: number | undefined;
@@ -49,6 +51,7 @@ export interface BackendCheckContext<Options = unknown> {
   readonly configDirectory: string;
   /** Read variables by name. They cannot be enumerated: who writes a context down writes down no other secret. */
   readonly env: Environment;
+  /** Its messages are masked, and shown as those of the host are. */
   readonly logger: Logger;
   /** Set when the question is about a project. */
   readonly projectSlug?: string | undefined;

@@ -27,6 +27,7 @@ export interface BackendSettings {
 
 /** Where a backend keeps a project's bundles, as far as the settings show. Plain JSON without secrets. */
 export interface BackendLocation {
+  /** Name of the backend. */
   readonly backend: string;
   /** Address of a built-in backend, normalized. */
   readonly origin?: string | undefined;

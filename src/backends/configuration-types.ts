@@ -3,6 +3,7 @@ import type {ServiceAnswer, TargetRequest} from './references.js';
 
 /** A project in a list. */
 export interface ProjectItem {
+  /** The name of the project in requests. */
   readonly projectSlug: string;
   /** Its name for people. */
   readonly name?: string | undefined;
@@ -20,6 +21,7 @@ export interface TargetDetails extends ServiceAnswer {
 
 /** Settings to change, or a target to make the primary one of its project. */
 export interface UpdateTargetRequest extends TargetRequest {
+  /** Only these change. */
   readonly settings: TargetSettings;
   /** Set if `settings` is empty. */
   readonly primary?: true | undefined;
@@ -33,6 +35,7 @@ export interface RedirectItem extends Redirect {
 
 /** A change of a redirect, which is known by its `from`. */
 export interface ChangeRedirectRequest extends TargetRequest {
+  /** What to do with the redirect. */
   readonly change: 'add' | 'replace' | 'remove';
   /** To add it or to replace it by: what it is to be. To remove it: as it was listed. */
   readonly redirect: RedirectItem;
@@ -40,6 +43,7 @@ export interface ChangeRedirectRequest extends TargetRequest {
 
 /** A header that opens a target to visitors. Its value stays on the service. */
 export interface AccessItem {
+  /** By which it is removed. */
   readonly accessId: string;
 }
 

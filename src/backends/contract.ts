@@ -1,4 +1,3 @@
-import type {Writable} from 'node:stream';
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import type {Bundle, BundleFormat} from '../bundle/types.js';
 import type {TargetSettings} from '../config.js';
@@ -17,6 +16,7 @@ import type {
   TargetDetails,
   UpdateTargetRequest,
 } from './configuration-types.js';
+import type {DownloadRequest} from './download-types.js';
 import type {
   BundleId,
   DeploymentRef,
@@ -28,6 +28,7 @@ import type {
 
 export type * from './configuration-types.js';
 export type * from './backend-context-types.js';
+export type * from './download-types.js';
 export type {AfterHook, BeforeWriteHook, DeployOperation, PlannedWrite, WriteOperation, WriteOutcome} from './hooks.js';
 export type {
   BundleId,
@@ -107,7 +108,9 @@ export interface Backend<Options = unknown> extends BackendCapabilities<Options>
 
 /** A backend with any options. */
 export type AnyBackend = Omit<Backend, 'required' | 'secrets'> & {
+  /** Names of options without which it is not configured. */
   readonly required?: readonly string[] | undefined;
+  /** Names of options to mask everywhere. */
   readonly secrets?: readonly string[] | undefined;
 };
 
@@ -237,6 +240,7 @@ export interface BackendCapabilities<Options = unknown> {
 
 /** What the `mycli:backends` hook of a plugin is called with. */
 export interface BackendsHookOptions {
+  /** The mycli that calls the hook. */
   readonly host: {
     /** Version of mycli. */
     readonly version: string;
@@ -247,6 +251,7 @@ export interface BackendsHookOptions {
 
 /** What the `mycli:backends` hook of a plugin returns. */
 export interface BackendsHookResult {
+  /** All that the plugin has. */
   readonly backends: readonly AnyBackend[];
 }
 
@@ -296,6 +301,7 @@ export interface VerifyResult {
 
 /** A bundle to deploy. */
 export interface DeployRequest extends TargetRequest {
+  /** Of the same project. */
   readonly bundleId: BundleId;
 }
 
@@ -307,7 +313,9 @@ export interface InvalidateRequest extends TargetRequest {
 
 /** Answer to an upload. */
 export interface UploadResult extends ServiceAnswer {
+  /** What the service calls the bundle from now on. */
   readonly bundleId: BundleId;
+  /** For users, one sentence each. */
   readonly warnings?: readonly string[] | undefined;
   /** http(s) URL of a preview of the bundle. */
   readonly url?: string | undefined;
@@ -317,16 +325,21 @@ export interface UploadResult extends ServiceAnswer {
 
 /** Answer to a request to deploy. */
 export interface DeployResult extends ServiceAnswer {
+  /** What `getDeployment` is asked with. */
   readonly deployment: DeploymentRef;
+  /** `finished` only if the target runs the bundle. */
   readonly status: DeploymentStatus;
   /** http(s) URL of the target. */
   readonly url?: string | undefined;
+  /** For users, one sentence each. */
   readonly warnings?: readonly string[] | undefined;
 }
 
 /** State of a deployment. */
 export interface DeploymentState extends ServiceAnswer {
+  /** `finished` only if the target runs the bundle. */
   readonly status: DeploymentStatus;
+  /** What the service says about it, such as why it failed. */
   readonly description?: string | undefined;
   /** 0 to 100. */
   readonly percentage?: number | undefined;
@@ -338,12 +351,15 @@ export interface DeploymentState extends ServiceAnswer {
 
 /** A bundle in a list. */
 export interface BundleItem {
+  /** As `upload` returned it. */
   readonly bundleId: BundleId;
+  /** Its description, as it was pushed. */
   readonly message?: string | undefined;
   /** `ready`: deployable. `deleting`: being deleted. `unknown`: not reported by the server. */
   readonly status: 'ready' | 'preparing' | 'broken' | 'deleting' | 'unknown';
   /** ISO 8601. */
   readonly createdAt?: string | undefined;
+  /** Who uploaded it, for users. */
   readonly createdBy?: string | undefined;
   /** Targets that run the bundle. */
   readonly inUseBy?: readonly string[] | undefined;
@@ -355,14 +371,17 @@ export interface BundleItem {
 
 /** A deployment in a list. */
 export interface DeploymentItem {
+  /** What `getDeployment` is asked with. */
   readonly deployment: DeploymentRef;
   /** Undefined if the server does not report it. */
   readonly bundleId?: BundleId | undefined;
   /** `unknown`: the server reports a status that is not defined. */
   readonly status: DeploymentStatus | 'unknown';
+  /** The description of its bundle. */
   readonly message?: string | undefined;
   /** ISO 8601. */
   readonly createdAt?: string | undefined;
+  /** Who requested it, for users. */
   readonly createdBy?: string | undefined;
   /** What the server says about it, such as why it failed. */
   readonly description?: string | undefined;
@@ -374,6 +393,7 @@ export interface DeploymentItem {
 
 /** A target in a list. */
 export interface TargetItem {
+  /** The name of the target in requests. */
   readonly targetSlug: string;
   /** Its name for people. */
   readonly name?: string | undefined;
@@ -399,16 +419,19 @@ export interface CreateTargetRequest extends TargetRequest {
 
 /** Answer to a request to make a target: with the slug that it has. */
 export interface CreateTargetResult extends TargetItem, ServiceAnswer {
+  /** For users, one sentence each. */
   readonly warnings?: readonly string[] | undefined;
 }
 
 /** An environment variable of a target. Its value stays on the service. */
 export interface VariableItem {
+  /** As the app reads it. */
   readonly name: string;
   /** Whether the target runs with it, in the words of the service. */
   readonly status?: string | undefined;
   /** ISO 8601. */
   readonly updatedAt?: string | undefined;
+  /** Who changed it last, for users. */
   readonly updatedBy?: string | undefined;
 }
 
@@ -422,6 +445,7 @@ export interface SetVariablesRequest extends TargetRequest {
 
 /** What an app has logged. */
 export interface LogEntry {
+  /** Without a line break at its end. */
   readonly message: string;
   /** ISO 8601. */
   readonly time?: string | undefined;
@@ -442,41 +466,9 @@ export interface ListRange {
 /** Which part of a list of a target it asks for. */
 export interface TargetRange extends ListRange, TargetRequest {}
 
-/** What an interrupted download left behind. */
-export interface DownloadResume {
-  /** How many bytes of the archive are already there; more than 0. */
-  readonly offset: number;
-  /** The validator that `onStart` was called with. */
-  readonly validator: string;
-}
-
-/** What is known about a download when its first byte arrives. */
-export interface DownloadStart {
-  /** Where in the archive the bytes start: at the offset of `resume`, or at 0. */
-  readonly offset: number;
-  /** Size of the whole archive, in bytes. */
-  readonly total?: number | undefined;
-  /**
-   * Changes when the archive does, like a strong ETag. Without one, an interrupted download starts over. So does one
-   * that goes on with another validator than that of `resume`.
-   */
-  readonly validator?: string | undefined;
-  /** Digest of the whole archive as it was uploaded, hex. The host verifies the download against it. */
-  readonly sha256?: string | undefined;
-}
-
-/** What to download. */
-export interface DownloadRequest {
-  readonly bundleId: BundleId;
-  readonly writeTo: Writable;
-  /** What to resume. A backend that cannot streams the whole archive. */
-  readonly resume?: DownloadResume | undefined;
-  /** Call it before the first byte. Without a call, the host expects the whole archive. */
-  readonly onStart?: ((start: DownloadStart) => void) | undefined;
-}
-
 /** Part of a list, newest first. A short list, or one that is in memory, may be one part. */
 export interface ListResult<Item> extends ServiceAnswer {
+  /** May be fewer than were asked for. */
   readonly items: readonly Item[];
   /** Where the next part starts, such as an offset, or a token of the service. Without one, the list ends here. */
   readonly cursor?: string | undefined;

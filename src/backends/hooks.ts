@@ -32,7 +32,9 @@ export const writeNouns: Readonly<Record<WriteOperation, string>> = {
 export interface PlannedWrite {
   /** `push`: uploads `bundle` unless it is undefined, and deploys it if there is a target. */
   readonly operation: WriteOperation;
+  /** Name of the backend. */
   readonly backend: string;
+  /** The project that is changed, or whose target is. */
   readonly projectSlug: string;
   /** The target that is deployed to or changed. Undefined if there is none. */
   readonly targetSlug?: string | undefined;

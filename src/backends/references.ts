@@ -34,5 +34,6 @@ export interface ServiceAnswer {
 
 /** A request about a target. */
 export interface TargetRequest {
+  /** A target of the project of the context. */
   readonly targetSlug: string;
 }

@@ -11,14 +11,17 @@ import {asSentence} from '../text/sentence.js';
 export interface BackendRegistration {
   /** Value for `--runtime-backend`: the backend's name, or `plugin/name` if several plugins have one of that name. */
   readonly name: string;
+  /** With its answers checked. */
   readonly backend: HostBackend;
   /** Package that provides it. */
   readonly plugin: string;
+  /** Version of the plugin. */
   readonly version?: string | undefined;
 }
 
 /** A backend that could not be registered, or a plugin that failed to provide its backends. */
 export interface BackendFailure {
+  /** Name of the plugin. */
   readonly plugin: string;
   /** One sentence that names the plugin. */
   readonly message: string;
@@ -30,6 +33,7 @@ export interface BackendFailure {
 export interface BackendRegistry {
   /** In order of registration, built-in ones first. */
   readonly registrations: readonly BackendRegistration[];
+  /** What is wrong with plugins. */
   readonly failures: readonly BackendFailure[];
   /** Whether there is a backend with this name, or several. */
   has(name: string): boolean;
@@ -48,8 +52,11 @@ export interface BackendRegistry {
 
 /** What a plugin says is a backend. */
 export interface PluginBackend {
+  /** Name of the plugin. */
   readonly plugin: string;
+  /** Version of the plugin. */
   readonly version?: string | undefined;
+  /** What its hook returned. It may be no backend at all. */
   readonly backend: unknown;
 }
 

@@ -5,7 +5,9 @@ import type {RuntimeBackend, RuntimeBackendPreference} from './names.js';
 
 /** The selected backend, why, and which one takes over if it definitely refuses. */
 export interface BackendSelection {
+  /** Name of the backend. */
   readonly backend: RuntimeBackend;
+  /** Why it was chosen, for users. */
   readonly reason: string;
   /** Why `auto` already passed over a configured Runtime (OAuth), for a warning. */
   readonly fellBack?: string | undefined;

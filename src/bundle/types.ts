@@ -22,6 +22,7 @@ export interface BundleConfig {
   readonly ssrShared: readonly string[];
   /** Parameters for the server. */
   readonly ssrParameters: Readonly<Record<string, unknown>>;
+  /** What the service is told about the application. */
   readonly bundleMetadata?: BundleV2Metadata | undefined;
   /** Unknown top-level keys of a configuration file on disk are kept. */
   readonly [key: string]: unknown;
@@ -36,6 +37,7 @@ export interface BundleFile {
   readonly path: string;
   /** Bytes; 0 for a link. */
   readonly size: number;
+  /** Whether its owner may run it. */
   readonly executable: boolean;
   /** Target of a symbolic link, verbatim. */
   readonly linkTarget?: string | undefined;
@@ -106,6 +108,7 @@ export interface PackResult {
 
 /** A file (or a symbolic link) of a bundle, as it is in the archive. */
 export interface BundleEntry extends BundleFile {
+  /** Where the file is used. */
   readonly category: BundleFileCategory;
   /** Digest of the content, hex. A link has none, so it is that of nothing. */
   readonly sha256: string;

@@ -36,10 +36,15 @@ export class RuntimeCliError extends Error {
   readonly suggestions: readonly string[];
   /** The suggestions with their commands as data, for terminals, which shorten them. */
   readonly advice: readonly Suggestion[];
+  /** HTTP status of the answer. Undefined if there was none. */
   readonly status: number | undefined;
+  /** Method of the request that failed, if it was one. */
   readonly method: string | undefined;
+  /** Path of its URL, without the query. */
   readonly path: string | undefined;
+  /** What the service calls the request, for its support. */
   readonly requestId: string | undefined;
+  /** Facts for programs, such as `bundleId`. Plain JSON without secrets. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: ErrorCode, message: string, options: RuntimeCliErrorOptions = {}) {

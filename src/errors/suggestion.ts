@@ -3,6 +3,7 @@ import {commandLine} from '../text/suggest.js';
 
 /** A command that users are told to run: the ID of one of mycli's commands, and its arguments. */
 export interface CommandToRun {
+  /** The words after `mycli`. */
   readonly run: readonly (string | number)[];
 }
 

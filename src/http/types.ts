@@ -27,6 +27,7 @@ export interface RetryEvent {
   readonly attempt: number;
   /** Maximum number of retries. */
   readonly maxRetries: number;
+  /** How long it waits, in milliseconds. */
   readonly delayMs: number;
   /** What the server requested, if `maxDelayMs` cut it. */
   readonly requestedMs?: number | undefined;
@@ -44,6 +45,7 @@ export interface HttpOptions {
   readonly method?: string;
   /** Base of relative URLs, which then must not start with a slash. */
   readonly prefixUrl?: string | URL;
+  /** Undefined values are left out. */
   readonly headers?: Record<string, string | string[] | undefined>;
   /** The query. Undefined values are left out. */
   readonly searchParams?: Record<string, string | number | boolean | undefined> | URLSearchParams;
@@ -51,6 +53,7 @@ export interface HttpOptions {
   readonly json?: unknown;
   /** A body like that of an HTML form. */
   readonly form?: Record<string, string | number | boolean | undefined>;
+  /** The body as it is, without a content type. */
   readonly body?: string | Buffer;
   /** Whether a status other than 2xx rejects. If not, examine `statusCode`. @default true */
   readonly throwHttpErrors?: boolean;
@@ -67,8 +70,11 @@ export interface HttpOptions {
 
 /** A response whose body was read into memory. */
 export interface HttpResponse {
+  /** HTTP status. */
   readonly statusCode: number;
+  /** By their names in lower case. */
   readonly headers: IncomingHttpHeaders;
+  /** As text. */
   readonly body: string;
 }
 
@@ -125,13 +131,17 @@ export interface StreamingClient extends HttpClient<AnsweredResponse> {
 
 /** A response that is read as a stream. It emits `response` when it begins. */
 export interface HttpStream extends Readable {
+  /** Undefined until it has begun. */
   readonly response?: Pick<HttpResponse, 'statusCode' | 'headers'> | undefined;
 }
 
 /** A response that has begun. */
 export interface OpenedStream {
+  /** Not decompressed. */
   readonly body: Readable;
+  /** HTTP status, 2xx. */
   readonly status: number;
+  /** By their names in lower case. */
   readonly headers: IncomingHttpHeaders;
 }
 
@@ -180,7 +190,9 @@ export interface FileSource {
  * this client.
  */
 export interface BodyOptions {
+  /** Where the client finds the body. */
   readonly context: Record<string, unknown>;
+  /** The type and the length of the body. */
   readonly headers: Record<string, string>;
 }
 
@@ -237,7 +249,9 @@ export interface BuiltInBodies extends RequestBodies {
 
 /** What a strategy can use to fetch a token: the client of the request that needs it. */
 export interface AuthContext {
+  /** It does not authorize its requests. */
   readonly http: HttpClient<AnsweredResponse>;
+  /** Aborted with the request that needs the header. */
   readonly signal?: AbortSignal | undefined;
 }
 

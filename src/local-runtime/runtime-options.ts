@@ -99,6 +99,7 @@ export interface LocalRuntimeOptions {
 
 /** A completed request. Contains no secrets: no headers except the user agent, and no query. */
 export interface RequestRecord {
+  /** HTTP method. */
   readonly method: string;
   /** Without the query. */
   readonly path: string;
@@ -108,9 +109,11 @@ export interface RequestRecord {
   readonly route?: RouteName | undefined;
   /** Bytes of the request's body that were read. */
   readonly bytesReceived: number;
+  /** From the request line to the end of the answer, in milliseconds. */
   readonly durationMs: number;
   /** The fault that was applied, as `FaultRule.action`. */
   readonly fault?: FaultRule['action'] | undefined;
+  /** The `User-Agent` header. */
   readonly userAgent?: string | undefined;
   /** The `x-request-id` header of the response. */
   readonly requestId: string;
@@ -126,6 +129,7 @@ export interface LocalRuntime {
   siteUrl(projectSlug: string, targetSlug: string): string;
   /** Absolute path. */
   readonly dataDirectory: string;
+  /** What it accepts. */
   readonly credentials: LocalRuntimeCredentials;
   /** The latest completed requests, at most 1,000, oldest first. */
   readonly requests: readonly RequestRecord[];

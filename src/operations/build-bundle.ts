@@ -16,9 +16,11 @@ import type {BuildBundleOptions, CommonOptions} from './options.js';
 
 /** What `buildBundle` resolves to. */
 export interface BuildBundleResult {
+  /** The archive, and how to read it. */
   readonly bundle: Bundle;
   /** Path of the manifest. */
   readonly manifest: string;
+  /** For users, one sentence each. */
   readonly warnings: readonly string[];
 }
 

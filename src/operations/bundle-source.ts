@@ -86,6 +86,7 @@ export interface ReadSourceOptions
 export interface ComparedBundle {
   /** In few words: `bundle 42`, or a path. */
   readonly name: string;
+  /** As its archive has it. */
   readonly format: BundleFormat;
   /** Bytes of the archive; undefined for a build directory. */
   readonly size?: number | undefined;

@@ -14,6 +14,7 @@ import type {ProjectOptions, ProjectResult} from './options.js';
 
 /** The outcome for one bundle. */
 export interface BundleDeletion {
+  /** The bundle that was to be deleted. */
   readonly bundleId: BundleId;
   /** Why it was not deleted. */
   readonly error?: RuntimeCliError | undefined;
@@ -36,6 +37,7 @@ export interface DeleteBundlesOptions extends ProjectOptions {
 
 /** What `deleteBundles` resolves to if every bundle was deleted. */
 export interface DeleteBundlesResult extends ProjectResult {
+  /** In the order in which they were deleted. */
   readonly deleted: readonly BundleId[];
 }
 

@@ -32,6 +32,7 @@ export interface DownloadBundleOptions extends ProjectOptions {
 
 /** What `downloadBundle` resolves to. */
 export interface DownloadBundleResult extends ProjectResult, PackResult {
+  /** With `latest` resolved. */
   readonly bundleId: BundleId;
   /** Absolute path of the archive. */
   readonly path: string;
@@ -55,6 +56,7 @@ export type InspectBundleOptions = Omit<DownloadBundleOptions, 'output' | 'force
 
 /** The contents of an uploaded bundle. */
 export interface BundleInspection extends ArchiveInspection, ProjectResult {
+  /** With `latest` resolved. */
   readonly bundleId: BundleId;
 }
 

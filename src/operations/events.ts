@@ -36,6 +36,7 @@ export interface ProgressEvent extends EventBase {
   readonly phase: 'build' | 'upload' | 'download' | 'wait';
   /** What `transferred` and `total` count. */
   readonly unit: 'bytes' | 'percent';
+  /** Bytes, or percent of a deployment. */
   readonly transferred: number;
   /** Absent if it is not known. */
   readonly total?: number | undefined;
@@ -54,6 +55,7 @@ export interface RetryWaitEvent extends EventBase {
   readonly until: string;
   /** Number of the upcoming retry, from 1. */
   readonly attempt: number;
+  /** How often a request is sent again. */
   readonly maxRetries: number;
   /** HTTP status of the response, if there was one. */
   readonly httpStatus?: number | undefined;
@@ -118,6 +120,7 @@ export interface FailureEvent extends EventBase {
   readonly type: 'outcome';
   /** `interrupted`: by a signal. */
   readonly status: 'error' | 'interrupted';
+  /** As `--json` prints it. */
   readonly error: EventError;
 }
 

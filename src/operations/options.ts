@@ -20,8 +20,11 @@ export type Phase = 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
  * server reports none).
  */
 export interface OperationProgress {
+  /** What is going on. */
   readonly phase: Phase;
+  /** Bytes, or percent of a deployment. */
   readonly transferred: number;
+  /** Undefined if it is not known. */
   readonly total?: number | undefined;
   /** Upload only: 1 for the first attempt. A retry starts again at 0. */
   readonly attempt?: number | undefined;
@@ -71,17 +74,21 @@ export interface ProjectOptions extends CommonOptions, ConnectionOptions {
 
 /** Options of every operation on a target. */
 export interface TargetOptions extends ProjectOptions {
+  /** The target that the call is about. */
   readonly targetSlug: string;
 }
 
 /** Where a result comes from. */
 export interface ProjectResult {
+  /** The backend that served the call. */
   readonly backend: RuntimeBackend;
+  /** The project that the call was about. */
   readonly projectSlug: string;
 }
 
 /** Where a result about a target comes from. */
 export interface TargetResult extends ProjectResult {
+  /** The target that the call was about. */
   readonly targetSlug: string;
 }
 
@@ -101,6 +108,7 @@ export interface DeploymentOptions extends FollowUps, Pick<MycliConfig, 'wait' |
 export interface CheckedAddress {
   /** Without its query. */
   readonly url: string;
+  /** Whether its last answer was as expected. */
   readonly passed: boolean;
   /** Number of requests, without redirects. */
   readonly attempts: number;
@@ -123,8 +131,11 @@ export type GuardRules = NonNullable<MycliConfig['guard']>;
 
 /** What a person is asked to confirm. */
 export interface TargetConfirmation {
+  /** What is about to be done. */
   readonly operation: DeployOperation | 'delete-target' | 'update-target' | 'set-variables' | 'invalidate';
+  /** The project of the target. */
   readonly projectSlug: string;
+  /** The target that would be changed. */
   readonly targetSlug: string;
   /** Undefined for a push, and where no bundle is deployed. */
   readonly bundleId?: BundleId | undefined;
@@ -184,6 +195,7 @@ export interface PromoteBundleOptions extends Omit<DeployBundleOptions, 'bundleI
 export interface WaitForDeploymentOptions extends CommonOptions, ConnectionOptions, WaitOptions {
   /** The backend that made the deployment. */
   readonly backend: RuntimeBackend;
+  /** The project of the deployment. */
   readonly projectSlug: string;
   /** The reference returned by a push or a deployment. */
   readonly deployment: DeploymentRef;
@@ -214,6 +226,7 @@ export interface BuildBundleOptions extends CommonOptions, BundleContentOptions 
 
 /** A deployment, if there was one, and what is known of its outcome. */
 export interface DeploymentOutcome {
+  /** Undefined if the service reports none. */
   readonly deploymentId?: string | number | undefined;
   /**
    * http(s) URL of the target, or of a preview of a bundle that was pushed without one, if the backend reports it. It
@@ -237,6 +250,7 @@ export interface DeployBundleResult extends DeploymentOutcome, TargetResult {
   readonly bundleId: BundleId;
   readonly deployment: DeploymentRef;
   readonly status: DeploymentStatus;
+  /** For users, one sentence each. */
   readonly warnings: readonly string[];
   /** The backend's own answer, untouched. */
   readonly raw?: unknown;

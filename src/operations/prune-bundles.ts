@@ -33,6 +33,7 @@ export interface PruneBundlesOptions extends ProjectOptions, DryRunOptions, Prun
 
 /** What `pruneBundles` resolves to. */
 export interface PruneBundlesResult extends DeleteBundlesResult {
+  /** Whether it was only to be seen what would be deleted. */
   readonly dryRun: boolean;
   /** What was found to delete, newest first. */
   readonly found: readonly BundleItem[];

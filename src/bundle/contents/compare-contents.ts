@@ -15,7 +15,9 @@ export type FileDifference = 'content' | 'link' | 'mode' | 'category';
 
 /** A file that differs between two bundles. */
 export interface FileChange {
+  /** Relative to the build directory, `/` on every platform. */
   readonly path: string;
+  /** What happened to it between the two. */
   readonly change: 'added' | 'removed' | 'changed';
   /** By how many bytes it grew; negative if it shrank. */
   readonly bytes: number;
@@ -29,6 +31,7 @@ export interface FileChange {
 
 /** How many files there are, and their size. */
 export interface FileTotal {
+  /** How many there are. */
   readonly files: number;
   /** Total size of the files, in bytes. */
   readonly bytes: number;
@@ -36,10 +39,15 @@ export interface FileTotal {
 
 /** How many files differ, and all of them before and after. */
 export interface DiffTotal {
+  /** Number of files that only the second bundle has. */
   readonly added: number;
+  /** Number of files that only the first bundle has. */
   readonly removed: number;
+  /** Number of files that both have, and that differ. */
   readonly changed: number;
+  /** All files of the first bundle. */
   readonly before: FileTotal;
+  /** All files of the second bundle. */
   readonly after: FileTotal;
 }
 
@@ -65,12 +73,14 @@ export interface ContentsDiff {
   readonly identical: boolean;
   /** The files that differ, the largest differences first. */
   readonly changes: readonly FileChange[];
+  /** Sums over all files. */
   readonly total: DiffTotal;
   /**
    * The total by category. Those without files are missing, and all of them if the files of one bundle have none, as in
    * a v1 archive. A file counts as changed where it is now.
    */
   readonly categories: readonly CategoryDiff[];
+  /** Differences of the configurations. */
   readonly config: readonly ConfigChange[];
   /** Whether the configuration of both is known. A v1 archive does not contain it. */
   readonly configKnown: boolean;

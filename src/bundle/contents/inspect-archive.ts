@@ -6,6 +6,7 @@ import {readArchiveContents, type ArchiveContents, type ArchiveLayoutOptions} fr
 
 /** A pattern of the configuration, and how many files it matches on its own. */
 export interface PatternMatches {
+  /** As the configuration of the bundle has it. */
   readonly pattern: string;
   /** Number of files this pattern alone matches. */
   readonly files: number;

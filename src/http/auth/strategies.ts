@@ -80,6 +80,7 @@ const maxTokenLength = 64 * 1024;
 export interface OAuthClientCredentialsOptions {
   /** URL of the token endpoint. It may have a query. */
   readonly tokenUrl: string;
+  /** ID of the client. */
   readonly clientId: string;
   /** Either it or `clientKey`. */
   readonly clientSecret?: string | undefined;

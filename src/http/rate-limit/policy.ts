@@ -50,9 +50,13 @@ export interface RateLimitMiddlewareConfig {
 
 /** The validated values of a `RateLimitMiddlewareConfig`, with defaults. */
 export interface RateLimitPolicy {
+  /** How often a request is sent again. */
   readonly maxRetries: number;
+  /** The wait before the first retry, without a `Retry-After`. */
   readonly baseDelayMs: number;
+  /** No wait is longer. */
   readonly maxDelayMs: number;
+  /** Statuses that are waited for. */
   readonly statusCodes: readonly number[];
 }
 

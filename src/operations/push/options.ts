@@ -40,6 +40,7 @@ export interface PushV2Options extends CommonOptions, BundleContentOptions {
 
 /** Format, digests and size of an archive. */
 export interface ArchiveSummary extends PackResult {
+  /** What the service got. */
   readonly format: BundleFormat;
   /** Number of files. */
   readonly files: number;
@@ -47,8 +48,11 @@ export interface ArchiveSummary extends PackResult {
 
 /** What `pushRuntimeBundle` resolves to, with the outcome of the deployment if there was one. */
 export interface PushResult extends DeploymentOutcome, ProjectResult {
+  /** What the service calls the bundle. */
   readonly bundleId: BundleId;
+  /** The target that was deployed to. Undefined without one. */
   readonly targetSlug?: string | undefined;
+  /** The description of the bundle. */
   readonly message: string;
   /** Whether the upload was skipped (`ifChanged`): `bundleId` is the bundle of the last push. */
   readonly unchanged: boolean;
@@ -56,6 +60,7 @@ export interface PushResult extends DeploymentOutcome, ProjectResult {
   readonly pushedAt?: string | undefined;
   /** Whether a deployment was accepted. It may still fail: `status` tells. */
   readonly deployed: boolean;
+  /** For users, one sentence each. */
   readonly warnings: readonly string[];
   /** Matches reported by the server, `{}` if none. */
   readonly matches: BundleMatches;

@@ -28,6 +28,7 @@ import type {UnchangedBundle} from './unchanged-bundle.js';
 export interface PushPreview {
   /** The selected backend, and why. */
   readonly selection: BackendSelection;
+  /** What the service would get. */
   readonly format: BundleFormat;
   /** What to pack, or the prebuilt archive. */
   readonly content:
