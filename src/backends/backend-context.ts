@@ -22,7 +22,7 @@ type ContextFields = Pick<
 >;
 type ClientOptions = Pick<
   HttpClientOptions,
-  'userAgent' | 'rateLimit' | 'reroute' | 'secrets' | 'timeouts' | 'uploadRetries' | 'onRetry' | 'onDate'
+  'userAgent' | 'rateLimit' | 'reroute' | 'secrets' | 'timeouts' | 'uploadRetries' | 'onRetry' | 'onDate' | 'onReadOnly'
 >;
 
 /** What a backend's context is created from. `secrets`: values to mask in every message. */

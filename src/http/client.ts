@@ -1,4 +1,5 @@
 import type {AfterResponseHook, BeforeRequestHook, Got, InitHook, HandlerFunction} from 'got';
+import {isReadOnly} from './errors/response-error.js';
 import {authorizationHooks} from './auth/authorize.js';
 import {createCallHandler} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
@@ -29,6 +30,8 @@ export interface HttpClientOptions {
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /** Called with the time at the service when it answers with 2xx. */
   readonly onDate?: ((date: Date) => void) | undefined;
+  /** Called with each answer of a service that is read-only for a while: reads say so, too. */
+  readonly onReadOnly?: (() => void) | undefined;
   /** Called when a call begins. What it returns is called when it ends; that of a stream, when it is closed. */
   readonly onCall?: (() => () => void) | undefined;
   /** Called when a request that may have changed something was answered with 2xx. */
@@ -80,7 +83,8 @@ export function clientRules(options: HttpClientOptions) {
 
 /** As `createHttpClient`, by rules that the caller keeps to, too. */
 export async function createClient(rules: ReturnType<typeof clientRules>): Promise<Got & StreamingClient> {
-  const {env, userAgent, signal, onCall, onDate, onWritten, reroute, secrets, logger, rateLimit, timeouts} = rules;
+  const {env, userAgent, signal, onCall, onDate, onReadOnly, onWritten, reroute, secrets, logger, rateLimit, timeouts} =
+    rules;
   const policy = resolveRateLimitPolicy(rateLimit);
   const hooks = createRateLimitHooks(rateLimit);
   const errors = {secrets, limitedStatusCodes: policy.statusCodes};
@@ -109,6 +113,7 @@ export async function createClient(rules: ReturnType<typeof clientRules>): Promi
         ...hooks.afterResponse,
         ...authorizationHooks.afterResponse,
         ...(onDate === undefined ? [] : [noticeDate(onDate)]),
+        ...(onReadOnly === undefined ? [] : [noticeReadOnly(onReadOnly)]),
         ...(onWritten === undefined ? [] : [noticeWrites(onWritten)]),
         awaitDelivery,
       ],
@@ -142,6 +147,13 @@ function noticeDate(onDate: (date: Date) => void): AfterResponseHook {
   return (response) => {
     const date = new Date(response.headers.date ?? '');
     if (response.ok && !Number.isNaN(date.getTime())) onDate(date);
+    return response;
+  };
+}
+
+function noticeReadOnly(onReadOnly: () => void): AfterResponseHook {
+  return (response) => {
+    if (isReadOnly(response.headers)) onReadOnly();
     return response;
   };
 }

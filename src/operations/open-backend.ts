@@ -53,6 +53,7 @@ export function openBackend(resolved: ResolvedBackend, options: OpenOptions, hos
   const {projectSlug, targetSlug, wait, rateLimit, pollInterval, timeout} = options;
   const secrets = [...(host.secrets ?? []), ...resolved.secrets];
   let clockAheadMs = 0;
+  let isReadOnly = false;
   const creation: BackendContextOptions = {
     projectSlug,
     targetSlug,
@@ -73,6 +74,11 @@ export function openBackend(resolved: ResolvedBackend, options: OpenOptions, hos
     },
     onRetry: (event) => host.outlet.retry(event),
     onDate: (date) => void (clockAheadMs = date.getTime() - host.now().getTime()),
+    onReadOnly() {
+      if (!isReadOnly)
+        host.outlet.warn('The service is read-only for maintenance. Changes may be refused until it ends.');
+      isReadOnly = true;
+    },
     onCleanup,
   };
   let created: Promise<HostContext> | undefined;

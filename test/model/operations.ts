@@ -1,5 +1,6 @@
 import {
   ApiKeyStrategy,
+  applyTarget,
   BearerTokenStrategy,
   createTarget,
   deleteBundles,
@@ -80,6 +81,8 @@ const preview = {targetSlug: 'preview', pollInterval: 0.001} as const;
 const live = {...staging, wait: true} as const;
 const rollback = {rollbackOnFailure: true} as const;
 
+const wanted = {settings: {sourceMaps: true}, redirects: [{from: '/old', to: '/new'}], access: true} as const;
+
 /** What becomes of a target that is waited for. */
 const waits = {target: 'staging', waits: true} as const;
 
@@ -146,6 +149,16 @@ export const operations: readonly Operation[] = [
     name: 'change variables',
     kind: 'target',
     run: (call) => setVariables({...api(call), ...staging, set: {NAME: 'canary-variable'}, unset: ['OTHER']}),
+  },
+  {
+    name: 'apply to a target',
+    kind: 'target',
+    run: (call) => applyTarget({...legacy(call), ...staging, configuration: wanted}),
+  },
+  {
+    name: 'apply to an environment',
+    kind: 'target',
+    run: (call) => applyTarget({...api(call), ...staging, configuration: {...wanted, primary: true}}),
   },
   {name: 'invalidate', kind: 'target', run: (call) => invalidate({...legacy(call), ...staging})},
   {

@@ -61,6 +61,10 @@ export class Store {
   readonly deployments: StoredDeployment[] = [];
   readonly targets = new Set(['staging', 'production']);
   readonly variables = new Set<string>();
+  readonly redirects: object[] = [];
+  readonly access: {readonly id: string}[] = [];
+  hasSourceMaps = false;
+  isPrimary = false;
   readonly firstBundles: readonly number[];
   #made = 0;
 
@@ -155,17 +159,30 @@ export class Store {
         this.advance(found);
         return {answer: json(200, this.row(found))};
       }
-      case 'projects':
+      case 'target':
+        return {answer: json(200, this.targetRow(target, origin))};
       case 'update-target':
+        this.hasSourceMaps = true;
+        return {answer: json(200, this.targetRow(target, origin)), effect: {target}};
       case 'primary':
+        this.isPrimary = true;
+        return {answer: json(200, this.targetRow(target, origin)), effect: {target}};
       case 'redirects':
-      case 'change-redirects':
+        return list(this.redirects);
+      case 'change-redirects': {
+        const row = {...(JSON.parse(body.toString()) as object), ...(isApi && {id: 'r-1'})};
+        this.redirects.push(row);
+        return {answer: json(201, row), effect: {target}};
+      }
       case 'access':
+        return list(this.access);
       case 'change-access':
+        this.access.push({id: `a-${this.access.length}`});
+        return {answer: json(201, this.access.at(-1)), effect: {target}};
+      case 'projects':
       case 'api-key':
       case 'log-token':
       case 'logs':
-      case 'target':
       case 'token':
       case 'archive':
       case 'openapi':
@@ -177,8 +194,10 @@ export class Store {
 
   private targetRow(slug: string, origin: string): unknown {
     const url = `${origin}/site/${slug}`;
-    if (this.name === 'legacy') return {slug, name: slug, state: 'ACTIVE', url};
-    return {environmentId: slug, displayName: slug.replace(/-1a2b$/, ''), status: 'ready', mrtOrigin: url};
+    const {hasSourceMaps, isPrimary} = this;
+    if (this.name === 'legacy') return {slug, name: slug, state: 'ACTIVE', url, enable_source_maps: hasSourceMaps};
+    const row = {environmentId: slug, displayName: slug.replace(/-1a2b$/, ''), status: 'ready', mrtOrigin: url};
+    return {...row, isPrimary, enableSourceMaps: hasSourceMaps};
   }
 
   private addBundle(message: string, id = Math.max(...this.bundles.keys()) + 1): number {

@@ -53,9 +53,14 @@ export function isFromBetween(
   return speaksJson && (isHtml || /^\s*<(?:!doctype\s+html|html)\b/i.test(body));
 }
 
-/** Whether the service is read-only for now. */
+/** Whether the service says that it is read-only for now. */
+export function isReadOnly(headers: RefusingResponse['headers']): boolean {
+  return String(headers['x-mrt-read-only']).toLowerCase() === 'true';
+}
+
+/** Whether it refused a request because of that. */
 export function isMaintenance(response: Pick<RefusingResponse, 'statusCode' | 'headers'> | undefined): boolean {
-  return response?.statusCode === 503 && String(response.headers['x-mrt-read-only']).toLowerCase() === 'true';
+  return response?.statusCode === 503 && isReadOnly(response.headers);
 }
 
 /** With these, a gateway gives up on a service that may still carry out the request. */
