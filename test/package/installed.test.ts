@@ -135,9 +135,12 @@ describe('the installed package', () => {
       import {createRateLimitMiddleware} from 'mycli/rate-limit';
       import {startLocalRuntime} from 'mycli/testing';
       import manifest from 'mycli/package.json' with {type: 'json'};
-      console.log(typeof pushRuntimeBundle, typeof createRateLimitMiddleware, typeof startLocalRuntime, manifest.name);`;
+      import schema from 'mycli/schemas/bundle-push.schema.json' with {type: 'json'};
+      import document from 'mycli/openapi.json' with {type: 'json'};
+      console.log(typeof pushRuntimeBundle, typeof createRateLimitMiddleware, typeof startLocalRuntime, manifest.name);
+      console.log(schema.title, document.openapi);`;
     const {stdout} = await run(process.execPath, ['--input-type=module', '--eval', script], {cwd: host});
-    expect(stdout).toBe('function function function mycli\n');
+    expect(stdout).toBe('function function function mycli\nmycli bundle:push --json 3.1.1\n');
   });
 
   test('has types that a strict program compiles against', async () => {
