@@ -181,7 +181,7 @@ export const listDeployments = libraryCall<ListDeploymentsOptions, ListDeploymen
 export const downloadBundle = libraryCall<DownloadBundleOptions, DownloadBundleResult>(read.downloadBundle);
 
 /**
- * Deletes bundles, one after the other. It goes on if the server refuses one, but stops at a failure that the others
+ * Deletes bundles, one after the other. It continues if the server refuses one, but stops at a failure that the others
  * would share (credentials, network, rate limit).
  * @throws RuntimeCliError the first failure, if any was not deleted. Its `details` list which were `deleted`, which
  * `failed` and which were `notTried`. `signal.reason` when aborted.
@@ -215,7 +215,7 @@ export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResu
 );
 
 /**
- * Tells what each target of a project runs, where, and what is being deployed to it.
+ * Lists what each target of a project runs, its URL, and deployments in progress.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no history, or cannot list targets and none
  * is given; `ERR_REJECTED` for a target that its list does not have; for everything else a user can cause;
  * `signal.reason` when aborted.
@@ -254,13 +254,13 @@ export const listProjects = libraryCall<configuration.ListProjectsOptions, confi
 );
 
 /**
- * Compares a target with what it is to be like: settings, redirects, access, names of variables.
+ * Compares a target with its configuration: settings, redirects, access, names of variables.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const diffTarget = libraryCall<DiffTargetOptions, TargetDiff>(configuration.diffTarget);
 
 /**
- * Makes a target what it is to be like: changes what differs. Nothing is sent twice: if an answer is lost, the call
+ * Applies the configuration of a target: changes what differs. Nothing is sent twice: if an answer is lost, the call
  * looks whether the change is there.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */

@@ -66,16 +66,16 @@ export type BeforeWriteHook = (
   write: PlannedWrite & {readonly dryRun: boolean; readonly signal: AbortSignal},
 ) => Promise<{readonly veto: string} | undefined>;
 
-/** What came of a change that was allowed. */
+/** The outcome of an allowed change. */
 export interface WriteOutcome extends PlannedWrite {
   /**
    * `succeeded`: what the command was to do is done; without `--wait`, a deployment has only been accepted. `unknown`:
-   * it may have been carried out, or goes on. `interrupted`: a signal ended the command.
+   * it may have been carried out, or continues. `interrupted`: a signal ended the command.
    */
   readonly outcome: 'succeeded' | 'failed' | 'unknown' | 'interrupted';
   /** Set unless it succeeded. */
   readonly error?: {readonly code: string; readonly message: string} | undefined;
-  /** The bundle that was uploaded or is to be deployed, or the bundles that were deleted. */
+  /** The uploaded bundle, the one to deploy, or the deleted ones. */
   readonly bundleIds: readonly BundleId[];
   /** The deployment, if one was accepted. */
   readonly deployment?: DeploymentRef | undefined;

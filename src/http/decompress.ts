@@ -15,7 +15,7 @@ const decoders: Readonly<Record<string, Decompress>> = {
 
 /**
  * Decompresses answers that are read into memory. Nobody asks for compression, but what is between us and a service may
- * compress all the same. got's own decompression would not limit what comes of them.
+ * compress anyway. got's own decompression would not limit their size.
  */
 export const decompress: AfterResponseHook = (response) => {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? '';

@@ -20,13 +20,13 @@ export function countFiles(files: readonly Pick<BundleFile, 'ssrOnly' | 'ssrShar
 
 /** `archive, 12 files, 1.1 MB, sha256 0123456789ab` */
 export function describeArchive(bundle: Bundle, files?: string): string {
-  return `${describeSize(bundle, files)}, sha256 ${bundle.sha256.slice(0, 12)}`;
+  return `archive, ${describeSize(bundle, files)}, sha256 ${bundle.sha256.slice(0, 12)}`;
 }
 
-/** `archive, 12 files, 1.1 MB` */
+/** `12 files, 1.1 MB` */
 export function describeSize(
   {files, size}: Pick<Bundle, 'files' | 'size'>,
   counted = count(files.length, 'file'),
 ): string {
-  return `archive, ${counted}, ${prettyBytes(size)}`;
+  return `${counted}, ${prettyBytes(size)}`;
 }

@@ -198,7 +198,7 @@ async function fetchArchive(
   }
 }
 
-/** Whether a server goes on with other bytes than those that are there. It need not say what they belong to. */
+/** Whether a server sends other bytes than the missing ones. It may not say which bytes it sends. */
 function isOtherArchive({offset, validator}: DownloadStart, resume: DownloadResume): boolean {
   return offset > 0 && (offset !== resume.offset || (validator !== undefined && validator !== resume.validator));
 }

@@ -95,7 +95,7 @@ export interface TargetResult extends ProjectResult {
 /** How long to wait for a deployment. */
 export type WaitOptions = Pick<MycliConfig, 'pollInterval' | 'timeout'>;
 
-/** Options of what can be tried without changing anything. */
+/** Options of calls with a dry run. */
 export interface DryRunOptions {
   /** Checks everything that needs no change, and changes nothing. @default false */
   readonly dryRun?: boolean | undefined;
@@ -150,7 +150,7 @@ export interface GuardOptions extends Pick<MycliConfig, 'production'> {
   readonly guard?: GuardRules | undefined;
   /**
    * Asks a person to type the name of the target, for `guard.confirm`. Resolves to what was typed.
-   * @default there is nobody to ask, so `guard.confirm` refuses
+   * @default no one can be asked, so `guard.confirm` refuses
    */
   readonly confirmTarget?: ((confirmation: TargetConfirmation) => Promise<string>) | undefined;
 }
@@ -224,7 +224,7 @@ export interface BuildBundleOptions extends CommonOptions, BundleContentOptions 
   readonly force?: boolean | undefined;
 }
 
-/** A deployment, if there was one, and what is known of its outcome. */
+/** A deployment, if there was one, and its known outcome. */
 export interface DeploymentOutcome {
   /** Undefined if the service reports none. */
   readonly deploymentId?: string | number | undefined;

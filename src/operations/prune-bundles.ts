@@ -57,7 +57,7 @@ export function verifyRules({keep = defaultKeep, olderThanMs = 0}: PruneRules): 
   }
 }
 
-/** A difference of clocks that users are told of, in milliseconds. */
+/** The smallest clock difference that is reported, in milliseconds. */
 const notableSkewMs = 5 * 60_000;
 
 interface Prunable {

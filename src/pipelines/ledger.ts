@@ -29,7 +29,7 @@ export interface Facts {
   content?: PushContent | undefined;
   /** What the backend noted before the upload. */
   noted?: NotedAhead | undefined;
-  /** The folder of what is packed. The run removes it. */
+  /** The folder of the packed bundle. The run removes it. */
   workspace?: TemporaryDirectory | undefined;
   /** What a push sends, or with `ifChanged` nothing. */
   built?: BuiltContent | undefined;
@@ -55,7 +55,7 @@ export interface Facts {
   /** The backend's own answer to the deployment. */
   raw?: unknown;
   check?: CheckOutcome | undefined;
-  /** Why the cache was not cleared of what is live. */
+  /** Why the cache was not cleared after the deployment. */
   uncleared?: RuntimeCliError | undefined;
   rollback?: Rollback | undefined;
   /** The target that is made, changed or deleted, and whether this run has made it. */

@@ -6,7 +6,7 @@ import {deploymentName} from '../operations/deploy/wait-for-deployment.js';
 import {asClause, asSentence} from '../text/sentence.js';
 import {urlOf, type Change, type Ledger, type Rollback} from './ledger.js';
 
-// What is told of a run that fails or is interrupted: what had happened by then, what may have happened, what to do.
+// How a failed or interrupted run is reported: what happened, what may have happened, what to do.
 
 /** What a step adds to an error. */
 interface Telling {

@@ -51,7 +51,7 @@ export function entryOf(
   return firstOf(entries, (entry) => exists(join(buildDirectory, entry)));
 }
 
-/** Rows that are told by what they build alone. Of those that are told alike, the most general comes first. */
+/** Rows that are recognized by their build alone. If several match the same files, the most general comes first. */
 const signedRows = frameworks
   .filter(({signature}) => signature !== undefined)
   .toReversed()

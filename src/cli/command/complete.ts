@@ -64,7 +64,7 @@ export async function complete(
   return {words: [...names, ...fitting.map((item) => [item, ''] as const)], paths};
 }
 
-/** The names of commands that go on with `typed`, in parts as `bundle push` has them, or whole with colons. */
+/** The names of commands that continue `typed`, in parts as `bundle push` has them, or whole with colons. */
 function commandNames(typed: readonly string[], current: string, {commands, topics}: KnownCommands) {
   const before = typed.filter((word) => word !== '').map((word) => `${word}:`);
   const prefix = before.join('');
@@ -79,7 +79,7 @@ function commandNames(typed: readonly string[], current: string, {commands, topi
   return [...found];
 }
 
-/** Flags that go on with `current` and are not given yet. Hidden ones need more than a dash or two. */
+/** Flags that begin with `current` and are not given yet. Hidden ones need more than a dash or two. */
 function flagNames(flags: Command.Loadable['flags'], given: readonly string[], current: string) {
   const usual = Object.entries(flags);
   const names = usual.flatMap(([name, flag]): (readonly [string, string])[] => {

@@ -373,7 +373,7 @@ function targetOf(value: unknown): readonly string[] {
 }
 
 /**
- * Refuses to go on without npm: oclif would report that the registry has no such package.
+ * Requires npm: oclif would report that the registry has no such package.
  * @throws RuntimeCliError `ERR_PROGRAM_MISSING`.
  */
 export async function requireNpm(env: Environment): Promise<void> {

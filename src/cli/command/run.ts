@@ -64,7 +64,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   const {failed, isClosedPipe} = watchProcess(host, root, session);
   host.once('exit', () => {
     if (hasEnded) return;
-    // Something that the command called has ended the process, or nothing is left that could go on with the command.
+    // Something that the command called has ended the process, or nothing is left to continue it.
     if (!session.foreign) host.exitCode = conclude(session, endedEarly(runningPlugin.getStore()));
     leave(session);
   });

@@ -144,7 +144,7 @@ function accessRemoval({open, targetSlug}: Pick<Applying, 'open' | 'targetSlug'>
   };
 }
 
-/** Sends requests, a few at a time. After a lost answer, it looks, and goes on with what is left. */
+/** Sends requests, a few at a time. After a lost answer, it looks, and continues with the rest. */
 async function carryOut(changes: readonly Change[], applying: Applying): Promise<void> {
   const {open, targetSlug, wanted} = applying;
   let left = changes;
