@@ -39,8 +39,9 @@ const own = (jobs: readonly Job[]) =>
   jobs.filter((_, at) => at % (shares * workers) === (share - 1) * workers + worker);
 
 process.removeAllListeners('warning');
-// What gets no answer is given up by the limits of the run alone. Others would end it sooner where the machine is busy.
-AbortSignal.timeout = () => new AbortController().signal;
+const timeoutSignal = AbortSignal.timeout;
+// What gets no answer is given up by the limits of the run. Those of the code would end it sooner on a busy machine.
+AbortSignal.timeout = (ms) => timeoutSignal(ms < 5000 ? ms : 6 * ms);
 const supplies = await createSupplies();
 
 /** Tries what this process has to do of some jobs. */
