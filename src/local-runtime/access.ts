@@ -3,6 +3,7 @@ import type {IncomingMessage} from 'node:http';
 import {sign as signToken, verify as verifyToken} from 'hono/jwt';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
+import {accessHeader} from '../settings/target-settings.js';
 import {parseJson} from '../text/json.js';
 import {HttpFailure} from './answer.js';
 import type {Call, RuntimeContext} from './runtime-context.js';
@@ -78,11 +79,11 @@ export async function admitApi({context, request, params}: Call): Promise<string
 export function admitVisitor({context: {protect}, request}: Call, access: readonly string[] = []): string {
   const {scheme, value} = authorization(request);
   const [user, password] = scheme === 'basic' ? basicCredentials(value) : ['browser', ''];
-  const header = String(request.headers['x-sfdc-access-control'] ?? '');
+  const header = String(request.headers[accessHeader] ?? '');
   const isOpen = (wanted: string) => [password, header].some((one) => secretsEqual(one, wanted));
   const isAdmitted = (protect === undefined || isOpen(protect)) && (access.length === 0 || access.some(isOpen));
   if (isAdmitted) return user;
-  throw new HttpFailure(401, 'This app needs a password, or the header x-sfdc-access-control.', {
+  throw new HttpFailure(401, `This app needs a password, or the header ${accessHeader}.`, {
     'www-authenticate': 'Basic realm="app"',
   });
 }

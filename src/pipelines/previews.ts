@@ -12,6 +12,7 @@ import {
   findPreview,
   isOfOther,
   updateOf,
+  withAccessHeader,
   previewSlugs,
   listPreviewItems,
   previewName,
@@ -23,7 +24,6 @@ import {
   type PreviewItem,
   type PrunePreviewsOptions,
 } from '../operations/targets/previews.js';
-import {accessHeader} from '../operations/targets/apply-target.js';
 import type {PushPreview} from '../operations/push/plan-push.js';
 import type {PushRequest} from '../operations/push/request.js';
 import {deleteTargetFrom, findDoomed, refuseProduction} from '../operations/targets/delete-target.js';
@@ -92,7 +92,7 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
     target = {targetSlug: item.targetSlug, created: item.created, ...(item.access && {access: item.access})};
   }
   const pushing = await pushTo(target.targetSlug);
-  const ledger = await pushRuntimeBundle({...pushing, check: opened(pushing.check, target.access)}, host);
+  const ledger = await pushRuntimeBundle({...pushing, check: withAccessHeader(pushing.check, target.access)}, host);
   ledger.target = target;
   return ledger;
 }
@@ -101,12 +101,6 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
 export function deployedPreview(ledger: Ledger<PushRequest>, branch: string): DeployedPreview {
   const {targetSlug, created = false, access} = known(ledger, 'target').target;
   return {...pushResult(ledger), targetSlug, created, ...(access && {access}), branch};
-}
-
-/** Checks that send the access header of a target. */
-function opened(checks: DeployPreviewOptions['check'], access: string | undefined): DeployPreviewOptions['check'] {
-  if (access === undefined || checks === undefined) return checks;
-  return [checks].flat().map((one) => ({...one, headers: {[accessHeader]: access, ...one.headers}}));
 }
 
 /** What `deployPreview` would do. */

@@ -255,3 +255,6 @@ export const redirectSchema = fieldsSchema(redirectFields, ['from', 'to']) as un
 export const redirectList: schemas.Schema<string | readonly Redirect[]> = v.lazy((value) =>
   Array.isArray(value) ? v.array(redirectSchema) : v.string('must be the path of a file, or an array of redirects'),
 );
+
+/** What visitors of a target send that has access headers. */
+export const accessHeader = 'x-sfdc-access-control';

@@ -1,6 +1,6 @@
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {authorize, normalizeOrigin} from '../../http/index.js';
-import {environments} from '../../wire/api.js';
+import {environments, storefronts} from '../../wire/api.js';
 import {sender, type Send} from '../answers.js';
 import type {ApiRuntimeConnection, BuiltInContext} from '../host-backend.js';
 
@@ -20,11 +20,17 @@ export function connectApi({options: {connection}, projectSlug, http}: ApiContex
       return await send(operation, ...request);
     } catch (error) {
       if (!isRuntimeCliError(error) || error.code !== 'ERR_FORBIDDEN') throw error;
-      throw operation.path.startsWith(environments) ? amendError(error, {suggestions: [scopeAdvice]}) : error;
+      const advice = scopeAdvice.find(([prefix]) => operation.path.startsWith(prefix));
+      throw advice === undefined ? error : amendError(error, {suggestions: [advice[1]]});
     }
   };
 }
 
 /** Many clients that may deploy lack these scopes. */
-const scopeAdvice =
-  'The client needs a scope for environments: one that ends with .environments to read them, or with .environments.rw to change them. Add it to the client, and to --scopes.';
+const scopeAdvice = [
+  [
+    environments,
+    'The client needs a scope for environments: one that ends with .environments to read them, or with .environments.rw to change them. Add it to the client, and to --scopes.',
+  ],
+  [storefronts, 'The client needs a scope that ends with .storefronts. Add it to the client, and to --scopes.'],
+] as const;

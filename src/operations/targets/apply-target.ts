@@ -4,6 +4,7 @@ import {shownUrl} from '../../backends/answers.js';
 import type {BackendCapability, Redirect, RedirectItem, TargetSettings} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/names.js';
 import {amendError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {accessHeader} from '../../settings/target-settings.js';
 import {invoke, isSettled} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions, GuardOptions, WaitOptions} from '../options.js';
@@ -223,6 +224,3 @@ async function works(open: OpenBackend, targetSlug: string, value: string): Prom
     await pause(secondsBetween * 1000, undefined, {signal: open.signal});
   }
 }
-
-/** What visitors send. */
-export const accessHeader = 'x-sfdc-access-control';

@@ -7,6 +7,7 @@ import {readBundles, readHistory} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {GuardOptions, ProjectOptions, ReleaseOptions} from '../options.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../push/options.js';
+import {accessHeader} from '../../settings/target-settings.js';
 import {sideBySide} from '../side-by-side.js';
 import {readTargets} from './find-targets.js';
 import type {TargetConfiguration} from './compare-target.js';
@@ -191,4 +192,13 @@ export async function bundlesOnlyOn(open: OpenBackend, targetSlug: string): Prom
   const theirs = (await sideBySide(others, (other) => bundlesOf(other.targetSlug))).flat();
   const uploaded = (await readBundles(open)).items.filter(({message}) => previewIn(message) !== undefined);
   return uploaded.map(({bundleId}) => bundleId).filter((id) => own.includes(id) && !theirs.includes(id));
+}
+
+/** Checks that send the access header of a target. */
+export function withAccessHeader(
+  checks: DeployPreviewOptions['check'],
+  access: string | undefined,
+): DeployPreviewOptions['check'] {
+  if (access === undefined || checks === undefined) return checks;
+  return [checks].flat().map((one) => ({...one, headers: {[accessHeader]: access, ...one.headers}}));
 }
