@@ -68,6 +68,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'targets', now: 'target:list'},
   {client: 'others', was: 'envs', now: 'target:list'},
   {client: 'others', was: 'environments', now: 'target:list'},
+  {client: 'others', was: 'projects', now: 'project:list'},
   {client: 'others', was: 'ps', now: 'status'},
   {client: 'others', was: 'info', now: 'status'},
   {client: 'others', was: 'release', now: 'bundle:push'},

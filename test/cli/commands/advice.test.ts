@@ -262,6 +262,7 @@ describe('an argument', () => {
     ['bundles', 'Did you mean mycli bundle:list?'],
     ['targets', 'Did you mean mycli target:list?'],
     ['envs', 'Did you mean mycli target:list?'],
+    ['projects', 'Did you mean mycli project:list?'],
     ['rm 3', 'Did you mean mycli bundle:delete 3?'],
     ['remove 3', 'Did you mean mycli bundle:delete 3?'],
     ['ps', 'Did you mean mycli status?'],
