@@ -130,7 +130,7 @@ describe.each(['pwa-kit-dev', 'storefront-next-dev'] as const)('%s', (client) =>
   test('says what the runtime says when it is refused', async () => {
     const {code, stdout, stderr} = await push(client, await startRuntime(), {key: 'wrong'});
     expect(code).not.toBe(0);
-    expect(stdout + stderr).toContain('The API key is wrong.');
+    expect(stdout + stderr).toContain('Unknown API key.');
   });
 });
 
