@@ -121,8 +121,8 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
 }
 
 /**
- * What a plugin's backend requires of slugs that it cannot take. If it does not say which it takes, it may put them into
- * URLs as they are: two that differ must not become one there.
+ * What a plugin's backend requires of slugs that it cannot take. If it does not say which it takes, it may put them
+ * into URLs as they are: two that differ must not become one there.
  */
 export function unfitSlugs({slugs = {}}: Pick<Backend, 'slugs'>, given: GivenSlugs): readonly string[] {
   const kinds = [['project', given.projectSlug] as const, ['target', given.targetSlug] as const];

@@ -92,7 +92,9 @@ function describeClock(aheadMs: number): string {
   return `The clock of this machine is ${difference} ${relation} that of the service, which counts for ages.`;
 }
 
-/** Of the bundles that were found, those that are still there: the ones still not needed, oldest first, and the others. */
+/**
+ * Of the bundles that were found, those that are still there: the ones still not needed, oldest first, and the others.
+ */
 export async function stillPrunable(found: readonly BundleItem[], open: OpenBackend, rules: PruneRules) {
   const {prune, bundles} = await findPrunable(open, rules);
   const stay = bundles.filter((bundle) => !prune.includes(bundle) && bundle.status !== 'deleting');

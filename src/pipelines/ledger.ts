@@ -101,8 +101,8 @@ export interface Change {
 }
 
 /**
- * What is known of a run: the context of its tasks. All that tells of the run reads it: hooks, results, events, outputs,
- * next steps, and what a failure says.
+ * What is known of a run: the context of its tasks. All that tells of the run reads it: hooks, results, events,
+ * outputs, next steps, and what a failure says.
  */
 export interface Ledger<Request = unknown> extends Facts {
   /** What is to be done, verified. */

@@ -149,8 +149,8 @@ const repeatMs = 1000;
 
 /**
  * Handles SIGINT, SIGTERM and SIGHUP: the first one aborts and allows a short time to clean up, a later one exits at
- * once. `overdue` rejects when the command has not ended after its time to clean up. While `guardCode` runs code, signals
- * have their usual effect: they end the process at once, even if that code loops.
+ * once. `overdue` rejects when the command has not ended after its time to clean up. While `guardCode` runs code,
+ * signals have their usual effect: they end the process at once, even if that code loops.
  */
 export function ownSignals(
   host: Pick<EventEmitter, 'on' | 'rawListeners' | 'removeAllListeners'>,

@@ -19,8 +19,8 @@ const lifeSeconds = 60;
 
 /**
  * Makes assertions: a JWT, signed with RS256, that says that the client is itself.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the key cannot be read or is not an RSA key, or when the certificate
- * has expired or is another key's.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the key cannot be read or is not an RSA key, or when the
+ * certificate has expired or is another key's.
  */
 export function createAssertion(
   {privateKey, passphrase, certificate}: ClientKey,

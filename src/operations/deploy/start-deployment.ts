@@ -33,8 +33,8 @@ export interface InSlot<Answer> {
 }
 
 /**
- * Why a refused deployment may fall back to another backend: only of `latest`, because the backend that deploys resolves
- * it. IDs never cross backends.
+ * Why a refused deployment may fall back to another backend: only of `latest`, because the backend that deploys
+ * resolves it. IDs never cross backends.
  * @throws RuntimeCliError the refusal of any other bundle, with a way to the other backend
  */
 export function deployFallback(error: unknown, bundleId: BundleId, fallback: OpenBackend | undefined) {

@@ -133,8 +133,8 @@ export function isOfOther({name}: Pick<TargetItem, 'name'>, branch: string): boo
 
 /**
  * The target of a branch, if it is there, or else the slug for a new one.
- * @param copyFrom what a new one is a copy of. Services may not give copies a name, and the backend of a plugin may list
- * none: then the slug must tell the branch.
+ * @param copyFrom what a new one is a copy of. Services may not give copies a name, and the backend of a plugin may
+ * list none: then the slug must tell the branch.
  */
 export async function findPreview(
   open: OpenBackend,
