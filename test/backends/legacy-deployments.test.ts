@@ -63,7 +63,7 @@ describe('a deployment on legacy', () => {
     await using server = await listing(page([], 0));
     const context = {...(await contextAt(server)), wait: false};
     const {deployment, warnings} = await deploy({bundleId: 5, targetSlug: 'a'}, context);
-    expect(deployment['before']).toEqual({unknown: 'Nothing waited for it.'});
+    expect(deployment['before']).toEqual({unknown: 'It was requested without waiting for it.'});
     expect(warnings).toEqual(['careful']);
     expect(server.requests.map(({method}) => method)).toEqual(['POST']);
   });
