@@ -14,7 +14,7 @@ import type {
   UploadResult,
 } from '../../src/backends/contract.js';
 import {backendMembers, type MemberName} from '../../src/backends/members.js';
-import {authorized, createShelfBackend, goodSteps, type Context, type Steps} from './shelf-backend.js';
+import {authorized, createShelfBackend, goodSteps, urlOf, type Context, type Steps} from './shelf-backend.js';
 
 type Shelf = ReturnType<typeof createShelfBackend>;
 type Change = (good: Shelf) => {readonly [Name in keyof Shelf]?: Shelf[Name] | undefined};
@@ -143,6 +143,57 @@ export const brokenBackends: readonly BrokenBackend[] = [
     setVariables: async ({targetSlug, set, unset}, context) => {
       const {items} = await good.listVariables({targetSlug, limit: 100}, context);
       await good.setVariables({targetSlug, set, unset: [...unset, ...items.map(({name}) => name)]}, context);
+    },
+  })),
+  brokenCall('lists a project for each of its targets', 'listProjects', async (call, context) => {
+    const {items} = Object(await call(context)) as ListResult<unknown>;
+    return {items: [...items, ...items]};
+  }),
+  brokenItems('lists what projects are called in place of their slugs', 'listProjects', {
+    projectSlug: (slug: string) => slug.replaceAll('-', ' '),
+  }),
+  brokenCall('answers with default settings for a target that it does not know', 'readTarget', (call, context) =>
+    ignoring(404, call(context)),
+  ),
+  broken('sets back the settings that are not named', (good) => ({
+    updateTarget: ({targetSlug, settings}, context) =>
+      good.updateTarget({targetSlug, settings: {sourceMaps: false, logLevel: 'info', ...settings}}, context),
+  })),
+  brokenCall('lists no redirects of a target that it does not know', 'listRedirects', (call, context) =>
+    ignoring(404, call(context)),
+  ),
+  broken('removes all redirects with one', (good) => ({
+    changeRedirect: async (request, context) => {
+      const {targetSlug, change} = request;
+      if (change !== 'remove') return good.changeRedirect(request, context);
+      const {items} = await good.listRedirects({targetSlug, limit: 5}, context);
+      for (const redirect of items) await good.changeRedirect({targetSlug, change, redirect}, context);
+    },
+  })),
+  broken('decodes the paths of redirects', (good) => ({
+    changeRedirect: ({redirect, ...request}, context) =>
+      good.changeRedirect({...request, redirect: {...redirect, from: decodeURI(redirect.from)}}, context),
+  })),
+  brokenCall('lists no access headers of a target that it does not know', 'listAccess', (call, context) =>
+    ignoring(404, call(context)),
+  ),
+  broken('takes the value of an access header for its ID', (good) => ({
+    changeAccess: async (request, context) => {
+      const {targetSlug, add} = request;
+      if (add === undefined) return good.changeAccess(request, context);
+      const url = urlOf(context, 'access', targetSlug);
+      await context.http.post(url, {headers: authorized(context), json: {id: add}});
+    },
+  })),
+  broken('removes no access header', (good) => ({
+    changeAccess: async (request, context) => {
+      if (request.add !== undefined) await good.changeAccess(request, context);
+    },
+  })),
+  broken('logs the value of an access header', (good) => ({
+    changeAccess: async (request, context) => {
+      context.logger.debug(`Access: ${JSON.stringify(request)}`);
+      await good.changeAccess(request, context);
     },
   })),
   brokenCall('invalidates what it does not know', 'invalidate', (call, context) => ignoring(404, call(context))),
@@ -523,7 +574,7 @@ function changed(bundle: Bundle, place: number): Bundle {
   return {...bundle, createReadStream};
 }
 
-type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
+type Lister = 'listBundles' | 'listDeployments' | 'listTargets' | 'listProjects';
 type Changes = Readonly<Record<string, (value: never) => unknown>>;
 
 /** The same list, with changes to members of each item. */
@@ -570,7 +621,7 @@ async function givingUpAtLimits(call: Call, context: Context) {
 async function ignoring(status: number, answer: Promise<unknown>): Promise<never> {
   const ignored = await answer.catch((error: unknown) => {
     if (Object(error).status !== status) throw error;
-    return {items: [], targetSlug: 'conformance-new', raw: undefined};
+    return {items: [], targetSlug: 'conformance-new', settings: {}, raw: undefined};
   });
   return ignored as never;
 }
