@@ -14,7 +14,7 @@ function settingRow({key, variables, field, becomes, standard, note}) {
   const flag = usualFlag(key);
   const variable = `\`${variableOf(key)}\``;
   const own = flag === undefined ? variable : `\`--${flag.name}\` (${variable})`;
-  const formula = becomes && code(becomes(field === 'accountManagerHost' ? 'HOST' : field.toUpperCase()));
+  const formula = field && becomes && code(becomes(field === 'accountManagerHost' ? 'HOST' : field.toUpperCase()));
   const unset = standard && `${code(standard.value)} if it is not set`;
   const value = [formula, note, unset].filter((part) => part !== undefined).join('; ');
   return [variables.map(code).join(', '), field === undefined ? '' : code(field), own, value];

@@ -169,9 +169,9 @@ export async function fetchPage<Row, Item>(
   return {items, cursor: isLast ? undefined : String(next), total, raw};
 }
 
-const lasting: ReadonlySet<string> = new Set(['ERR_UNAUTHORIZED', 'ERR_OAUTH', 'ERR_TLS']);
+const lasting: ReadonlySet<string> = new Set(['ERR_UNAUTHORIZED', 'ERR_OAUTH', 'ERR_TLS', 'ERR_MAINTENANCE']);
 
-/** Whether any other request to the service would fail, too: it refused the credentials, or we its certificate. */
+/** Whether a change would fail, too: the service refused the credentials or is read-only, or we refuse its certificate. */
 export function failsEveryRequest(error: unknown): boolean {
   return isRuntimeCliError(error) && lasting.has(error.code);
 }

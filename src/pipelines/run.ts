@@ -142,8 +142,7 @@ function taskOf<Request>(
         // A log has them below the outcome of the step.
         if (name === 'resolve' && terminal?.redraws === true) settings?.forEach((line) => outlet.note(line));
       } catch (thrown) {
-        // Only a command looks for what just improves a message.
-        const open = terminal && ledger.open;
+        const {open} = ledger;
         const error = open === undefined ? thrown : await explainMissingProject(thrown, open);
         ledger.failure ??= {step: name, error};
         // listr2 reads the message of what it catches, and an abort can have any reason.

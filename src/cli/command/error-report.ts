@@ -220,7 +220,9 @@ export function unknownCommand(
   }
   const old = commandNamed(leadingWords(argv), known);
   if (old !== undefined) {
-    const suggestions: readonly Suggestion[] = [['Did you mean ', {run: old.command}, '?']];
+    const {command, note = ''} = old;
+    const suggestions: readonly Suggestion[] =
+      command[0] === 'help' ? [asSentence(note), list] : [['Did you mean ', {run: command}, '?']];
     return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${old.words.join(' ')}`, {suggestions});
   }
   if (first === 'upgrade') {

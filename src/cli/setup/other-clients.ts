@@ -7,6 +7,8 @@ export interface OldWord {
   readonly note?: string;
 }
 
+const elsewhere = "Members, certificates, notifications, metrics: on the service's website";
+
 /** The first row that fits is suggested. */
 export const oldCommands: readonly OldWord[] = [
   {client: 'pwa-kit-dev', was: 'push', now: 'bundle:push', note: 'the same `-t`, `-m`, `-b` and `--wait`'},
@@ -33,6 +35,12 @@ export const oldCommands: readonly OldWord[] = [
     note: '`targets.SLUG.access` of the configuration',
   },
   {client: 'b2c', was: 'mrt env set-primary', now: 'target:apply', note: '`targets.SLUG.primary` of the configuration'},
+  {
+    client: 'b2c',
+    was: 'mrt env b2c',
+    now: 'help',
+    note: "On the service's website; target:create --copy-from copies it",
+  },
   {client: 'b2c', was: 'mrt env create SLUG', now: 'target:create SLUG', note: 'waits until it is ready'},
   {client: 'b2c', was: 'mrt env clone SLUG', now: 'target:create SLUG --copy-from TARGET'},
   {client: 'b2c', was: 'mrt env delete SLUG', now: 'target:delete SLUG'},
@@ -43,11 +51,11 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'b2c', was: 'mrt env var push', now: 'env:set --from .env', note: '`env:diff` shows what would change'},
   {client: 'b2c', was: 'mrt project list', now: 'project:list'},
   {client: 'b2c', was: 'mrt project', now: 'project:list', note: "others: on the service's website, with members"},
-  {client: 'b2c', was: 'mrt org', now: 'help', note: "on the service's website, with certificates and notifications"},
+  {client: 'b2c', was: 'mrt org', now: 'help', note: elsewhere},
   {client: 'b2c', was: 'mrt user api-key', now: 'auth:rotate'},
   {client: 'b2c', was: 'mrt tail-logs', now: 'logs'},
   {client: 'b2c', was: 'mrt save-credentials', now: 'auth:login'},
-  {client: 'b2c', was: 'mrt', now: 'help', note: 'its topics are `bundle`, `target` and `env` here'},
+  {client: 'b2c', was: 'mrt', now: 'help', note: 'The topics are bundle, target and env here'},
   {client: 'vercel', was: 'ls', now: 'bundle:list'},
   {client: 'vercel', was: 'link', now: 'init'},
   {client: 'vercel', was: 'whoami', now: 'auth:status'},
@@ -69,6 +77,8 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'envs', now: 'target:list'},
   {client: 'others', was: 'environments', now: 'target:list'},
   {client: 'others', was: 'projects', now: 'project:list'},
+  {client: 'others', was: 'metrics', now: 'help', note: elsewhere},
+  {client: 'others', was: 'members', now: 'help', note: elsewhere},
   {client: 'others', was: 'ps', now: 'status'},
   {client: 'others', was: 'info', now: 'status'},
   {client: 'others', was: 'release', now: 'bundle:push'},
@@ -111,11 +121,12 @@ interface NamedCommand {
   /** The words that were taken for its name. What follows them may be a secret. */
   readonly words: readonly string[];
   readonly command: readonly string[];
+  readonly note?: string | undefined;
 }
 
 /** The command of ours that words of another client stand for; undefined if there is none. */
 export function commandNamed(typed: readonly string[], known: readonly string[]): NamedCommand | undefined {
-  for (const {client, was, now} of oldCommands) {
+  for (const {client, was, now, note} of oldCommands) {
     const words = typed[0] === client ? typed.slice(1) : typed;
     const pattern = was.split(' ');
     const values = new Map<string, string>();
@@ -127,7 +138,7 @@ export function commandNamed(typed: readonly string[], known: readonly string[])
     });
     const command = now.split(' ').map((part) => values.get(part) ?? part);
     const count = pattern.length + typed.length - words.length;
-    if (fits && known.includes(command[0] ?? '')) return {words: typed.slice(0, count), command};
+    if (fits && known.includes(command[0] ?? '')) return {words: typed.slice(0, count), command, note};
   }
   return undefined;
 }
@@ -154,7 +165,7 @@ export function tenant(id: string): string {
 }
 
 export type OldKey =
-  | ('projectSlug' | 'targetSlug' | 'origin' | 'apiKey' | 'apiUser')
+  | ('runtimeBackend' | 'projectSlug' | 'targetSlug' | 'origin' | 'apiKey' | 'apiUser')
   | ('apiOrigin' | 'organizationId' | 'tokenUrl' | 'clientId' | 'clientSecret' | 'scopes');
 
 interface OldSetting {
@@ -178,6 +189,12 @@ export const oldSettings: readonly OldSetting[] = [
   {key: 'apiUser', variables: ['MRT_USER']},
   {key: 'projectSlug', variables: [...mrt('PROJECT'), ...mrt('STOREFRONT')], field: 'mrtProject'},
   {key: 'targetSlug', variables: [...mrt('ENVIRONMENT'), ...mrt('TARGET')], field: 'mrtEnvironment'},
+  {
+    key: 'runtimeBackend',
+    variables: mrt('BACKEND'),
+    becomes: (name) => (name === 'scapi' ? 'api' : 'legacy'),
+    note: '`api` for `scapi`, else `legacy`',
+  },
   {
     key: 'origin',
     variables: mrt('CLOUD_ORIGIN'),

@@ -4,7 +4,7 @@ import {backendTitle} from '../../backends/names.js';
 import {checkDefaults} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
 import type {ProbeAnswer} from '../../http/probe.js';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError, type ErrorCode} from '../../errors/index.js';
 import {asSentence, count} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readHistory} from '../list-bundles.js';
@@ -104,11 +104,15 @@ export async function requireTargetUrl(open: OpenBackend, {targetSlug, checks}: 
   const {backend} = open;
   const path = checks.find(({url}) => isPath(url))?.url;
   if (path === undefined || backend.listTargets === undefined) return;
-  const known = await unlessUnreadable(open, async () => {
-    const target = (await readTargets(open)).find((item) => item.targetSlug === targetSlug);
-    if (target === undefined || shownUrl(target.url) !== undefined) return [target];
-    return backend.listDeployments ? [target, ...(await readHistory(open, targetSlug))] : [target];
-  });
+  const known = await unlessUnreadable(
+    open,
+    async () => {
+      const target = (await readTargets(open)).find((item) => item.targetSlug === targetSlug);
+      if (target === undefined || shownUrl(target.url) !== undefined) return [target];
+      return backend.listDeployments ? [target, ...(await readHistory(open, targetSlug))] : [target];
+    },
+    'ERR_MAINTENANCE',
+  );
   if (known === undefined || known.some((item) => item === undefined || shownUrl(item.url) !== undefined)) return;
   throw createError(
     'ERR_CAPABILITY_UNSUPPORTED',
@@ -117,12 +121,16 @@ export async function requireTargetUrl(open: OpenBackend, {targetSlug, checks}: 
   );
 }
 
-/** What can be read. Undefined if the service refuses or fails. */
-async function unlessUnreadable<Result>(open: OpenBackend, read: () => Promise<Result>): Promise<Result | undefined> {
+/** What can be read. Undefined if the service refuses or fails, unless with the code `fatal`. */
+async function unlessUnreadable<Result>(
+  open: OpenBackend,
+  read: () => Promise<Result>,
+  fatal?: ErrorCode,
+): Promise<Result | undefined> {
   try {
     return await read();
   } catch (error) {
-    if (open.signal.aborted || !isRuntimeCliError(error)) throw error;
+    if (open.signal.aborted || !isRuntimeCliError(error) || error.code === fatal) throw error;
     return undefined;
   }
 }

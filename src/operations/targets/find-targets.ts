@@ -5,7 +5,7 @@ import {backendTitle} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {placeFlags, nearest} from '../../text/suggest.js';
 import {liveDeployment, readHistory} from '../list-bundles.js';
-import {allItems} from '../pages.js';
+import {allItems, pageSize} from '../pages.js';
 import {invoke, quickLook} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {ProjectOptions, ProjectResult, TargetResult} from '../options.js';
@@ -202,15 +202,20 @@ export async function explainMissingProject(error: unknown, open: OpenBackend): 
   const isMissing = isRuntimeCliError(error) && (error.code === 'ERR_FORBIDDEN' || error.code === 'ERR_REJECTED');
   if (!isMissing || (error.status !== 403 && error.status !== 404)) return error;
   if (open.backend.listProjects === undefined) return error;
-  const projects = await quickLook(open, (again) => allItems((range) => invoke(again, 'listProjects', range)));
-  const slugs = projects?.map(({projectSlug}) => projectSlug) ?? [];
+  const page = await quickLook(open, (again) => invoke(again, 'listProjects', {limit: pageSize}));
+  const slugs = page?.items.map(({projectSlug}) => projectSlug) ?? [];
   if (slugs.length === 0 || slugs.includes(open.projectSlug)) return error;
   const meant = nearest(open.projectSlug, slugs);
   const shown = [...slugs.slice(0, mostProjects), ...(slugs.length > mostProjects ? ['…'] : [])];
+  // What is missing in a part of the list may be in the rest.
+  const reach =
+    page?.cursor === undefined
+      ? `The credentials do not reach a project "${open.projectSlug}". They reach`
+      : 'The credentials reach, among others';
   return amendError(error, {
     suggestions: [
       ...(meant === undefined ? [] : [`Did you mean the project ${meant}?`]),
-      `The credentials do not reach a project "${open.projectSlug}". They reach: ${shown.join(', ')}.`,
+      `${reach}: ${shown.join(', ')}.`,
     ],
   });
 }

@@ -102,6 +102,13 @@ describe('target:diff and target:apply', () => {
     expect(stderr).toContain('Did you mean the project shop?');
     expect(stderr).toContain('The credentials do not reach a project "shopp". They reach: shop.');
     expect((await bench.mycli(['bundle:list'])).stderr).not.toContain('They reach');
+    const before = bench.runtime.requests.length;
+    const reaches = 'The credentials do not reach a project "shopp". They reach: shop.';
+    expect(await documentOf('bundle:list --project shopp')).toMatchObject({
+      error: {suggestions: expect.arrayContaining([reaches]) as unknown},
+    });
+    const routes = bench.runtime.requests.slice(before).map(({route}) => route);
+    expect(routes).toEqual(['list', 'projects']);
   });
 
   test('a cache that takes prefixes says so, and clears no more than it was asked for', async () => {
@@ -118,6 +125,9 @@ describe('target:diff and target:apply', () => {
       ['mrt env get', 'mycli target:diff --init'],
       ['mrt env redirect list', 'mycli target:apply'],
       ['mrt project list', 'mycli project:list'],
+      ['mrt env b2c list', "On the service's website; target:create --copy-from copies it."],
+      ['mrt org', "Members, certificates, notifications, metrics: on the service's website."],
+      ['metrics', "on the service's website."],
       ['mrt bundle upload-v2', 'mycli bundle:push --v2 --no-target'],
     ] as const) {
       const {code, stderr} = await bench.mycli(words.split(' '));

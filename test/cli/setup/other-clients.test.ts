@@ -17,7 +17,7 @@ test.each([
 
 test('what follows the name of an old command is not repeated: it may be a secret', () => {
   const typed = ['b2c', 'mrt', 'env', 'var', 'set', 'TOKEN=canary'];
-  expect(commandNamed(typed, known)).toEqual({words: typed.slice(0, -1), command: ['env:set']});
+  expect(commandNamed(typed, known)).toMatchObject({words: typed.slice(0, -1), command: ['env:set']});
 });
 
 test('an old word is passed over where there is no such command or flag', () => {

@@ -100,6 +100,17 @@ describe('init', () => {
     expect(await stored()).toContain(canary);
   });
 
+  test.each([
+    ['scapi', 'api'],
+    ['mrt', 'legacy'],
+  ])('MRT_BACKEND=%s is the backend %s', async (name, backend) => {
+    const {config} = await configOf(['--import', '-p', 'shop', '--origin', runtime.origin, '--no-verify'], {
+      ...{MRT_BACKEND: name, MRT_API_KEY: canary, SFCC_SHORTCODE: 'kv7', SFCC_TENANT_ID: 'abcd-001'},
+      ...{SFCC_CLIENT_ID: 'me', SFCC_CLIENT_SECRET: canary},
+    });
+    expect(config).toMatchObject({runtimeBackend: backend});
+  });
+
   test('shows conflicts, and warns of files that others can read or that cannot be used', async () => {
     await write({
       'project/dw.json': {mrtProject: 'dw', clientSecret: canary},

@@ -1,10 +1,11 @@
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
+import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import {pushRuntimeBundle} from '../calls.js';
 import {startService, type Service} from '../pushed-bundles.js';
+import {startRecordingServer} from '../../recording-server.js';
 
 const wrongKey = {legacyAuth: new ApiKeyStrategy({apiKey: 'wrong'})};
 const waiting = {targetSlug: 'staging', wait: true, pollInterval: 0.01} as const;
@@ -56,6 +57,32 @@ test('an OAuth client that is refused is known before the build is packed', asyn
   await expect(push(service, options)).rejects.toMatchObject({code: 'ERR_OAUTH'});
   expect(routes(service)).toEqual(['token']);
 });
+
+test.each([
+  ['legacy', 'the newest deployment', {v2: true, ...waiting}],
+  ['legacy', 'the targets, for a URL to check', {v2: true, targetSlug: 'staging', check: {url: '/'}}],
+  ['api', 'the targets, for a URL to check', {targetSlug: 'staging', check: {url: '/'}}],
+] as const)(
+  'a read-only service (%s) is known before anything is packed by the look at %s',
+  async (preference, _, push) => {
+    await using server = await startRecordingServer(() => ({status: 503, headers: {'x-mrt-read-only': 'true'}}));
+    const {project, connection} = await startService();
+    const {origin} = server;
+    const apiConnection = {origin, organizationId: 'org', auth: new BearerTokenStrategy('token')};
+    const events: string[] = [];
+    const pushing = pushRuntimeBundle(
+      {
+        ...{...connection, ...push, origin, apiConnection, preference},
+        onEvent: (event) => void (event.type === 'step' && events.push(`${event.step} ${event.status}`)),
+      },
+      project.host,
+    );
+    await expect(pushing).rejects.toMatchObject({code: 'ERR_MAINTENANCE'});
+    expect(new Set(server.requests.map(({method}) => method))).toEqual(new Set(['GET']));
+    expect(events).toContain('verify failed');
+    expect(events).toContain('build skipped');
+  },
+);
 
 describe('a target that is busy', () => {
   async function startBusy(): Promise<Service> {
