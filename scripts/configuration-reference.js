@@ -94,12 +94,21 @@ function member(key, indent) {
 }
 
 const configured = settingKeys.filter((key) => definitions[key].config !== undefined);
+/** What the objects in a configuration are about. */
+const objects = {
+  api: 'Connection to the service with OAuth.',
+  bundleMetadata: 'What the service is told about the application.',
+  check: 'Checks of the site after a deployment.',
+  guard: 'Conditions without which nothing is deployed.',
+  preview: 'What new previews of branches are like.',
+  rateLimit: 'Retries of requests.',
+};
 const objectOf = (key) => definitions[key].config.split('.').slice(0, -1).join('.');
 function members(keys) {
   return [...new Set(keys.map(objectOf))].sort().map((object) => {
     const own = keys.filter((key) => objectOf(key) === object);
     if (object === '') return own.map((key) => member(key, '  ')).join('');
-    return `  readonly ${object}?: {\n${own.map((key) => member(key, '    ')).join('')}  } | undefined;\n`;
+    return `${docstring(objects[object], '  ')}\n  readonly ${object}?: {\n${own.map((key) => member(key, '    ')).join('')}  } | undefined;\n`;
   });
 }
 
@@ -123,13 +132,27 @@ const source = `// Generated from src/settings by \`npm run docs:generate\`.
 export type ConfiguredCheck =
   | string
   | {
+      /** The URL or the path. */
       readonly url: string;
+      /** HTTP statuses to accept. @default \`check.status\` */
       readonly status?: readonly number[] | undefined;
+      /** Text that the response must contain. @default \`check.text\` */
       readonly text?: string | undefined;
+      /** Maximum number of retries. @default \`check.retries\` */
       readonly retries?: number | undefined;
+      /** Time between attempts, in seconds. @default \`check.interval\` */
       readonly interval?: number | undefined;
+      /** Maximum time for one attempt, in seconds. @default \`check.timeout\` */
       readonly timeout?: number | undefined;
     };
+
+/** A path of a site that the service passes on to another host. */
+export interface TargetProxy {
+  /** The path, such as \`/api\`. */
+  readonly path: string;
+  /** Name of the host. */
+  readonly host: string;
+}
 
 /** Settings of a target, as the configuration has them. What is not named stays as it is. */
 export interface TargetSettings {

@@ -4,13 +4,27 @@
 export type ConfiguredCheck =
   | string
   | {
+      /** The URL or the path. */
       readonly url: string;
+      /** HTTP statuses to accept. @default `check.status` */
       readonly status?: readonly number[] | undefined;
+      /** Text that the response must contain. @default `check.text` */
       readonly text?: string | undefined;
+      /** Maximum number of retries. @default `check.retries` */
       readonly retries?: number | undefined;
+      /** Time between attempts, in seconds. @default `check.interval` */
       readonly interval?: number | undefined;
+      /** Maximum time for one attempt, in seconds. @default `check.timeout` */
       readonly timeout?: number | undefined;
     };
+
+/** A path of a site that the service passes on to another host. */
+export interface TargetProxy {
+  /** The path, such as `/api`. */
+  readonly path: string;
+  /** Name of the host. */
+  readonly host: string;
+}
 
 /** Settings of a target, as the configuration has them. What is not named stays as it is. */
 export interface TargetSettings {
@@ -26,8 +40,8 @@ export interface TargetSettings {
   readonly externalDomain?: string | null | undefined;
   /** Addresses that visitors may come from, as CIDR blocks. Empty: all. */
   readonly allowedIps?: readonly string[] | undefined;
-  /** Paths of the site that the service passes on to other hosts; at most eight. */
-  readonly proxies?: readonly {readonly path: string; readonly host: string}[] | undefined;
+  /** Paths of the site that the service passes on to other hosts, each `{path, host}`; at most eight. */
+  readonly proxies?: readonly TargetProxy[] | undefined;
   /** Whether customers see it. Services give others less capacity. */
   readonly production?: boolean | undefined;
   /** Whether the app gets cookies and sets them. */
@@ -67,6 +81,7 @@ export interface SharedConfig {
   readonly production?: boolean | undefined;
   /** Names of the environment variables that the target must have; default: those in .env.example. */
   readonly variables?: readonly string[] | undefined;
+  /** Checks of the site after a deployment. */
   readonly check?:
     | {
         /** URL to check after the deployment. */
@@ -89,6 +104,7 @@ export interface SharedConfig {
         readonly rollbackOnFailure?: boolean | undefined;
       }
     | undefined;
+  /** Conditions without which nothing is deployed. */
   readonly guard?:
     | {
         /**
@@ -224,6 +240,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
    * @default false
    */
   readonly waitForSlot?: boolean | undefined;
+  /** Connection to the service with OAuth. */
   readonly api?:
     | {
         /** URL of the service, with OAuth. */
@@ -238,6 +255,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
         readonly scopes?: readonly string[] | undefined;
       }
     | undefined;
+  /** What the service is told about the application. */
   readonly bundleMetadata?:
     | {
         /** Dependencies for the bundle's metadata; auto uses those declared in package.json. */
@@ -246,6 +264,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
         readonly ccOverrides?: readonly string[] | undefined;
       }
     | undefined;
+  /** What new previews of branches are like. */
   readonly preview?:
     | {
         /** Target whose variables and settings a new preview gets. */
@@ -256,6 +275,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
         readonly access?: boolean | undefined;
       }
     | undefined;
+  /** Retries of requests. */
   readonly rateLimit?:
     | {
         /** Maximum of retries. @default 3 */

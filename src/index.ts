@@ -114,6 +114,7 @@ export {
   type Redirect,
   type SharedConfig,
   type TargetConfig,
+  type TargetProxy,
   type TargetSettings,
 } from './config.js';
 export type {SettingSource} from './bundle/config/resolve-config.js';

@@ -104,7 +104,14 @@ export interface BackendVerifyContext<Options = unknown> extends BackendCheckCon
    * progress, and for the answer after the last byte was sent. `http` keeps them itself. The host ends a call in which
    * for `requestMs` `http` sends nothing, nothing waits to retry, and no progress is reported.
    */
-  readonly timeouts: {readonly connectMs: number; readonly idleMs: number; readonly requestMs: number};
+  readonly timeouts: {
+    /** To connect, including TLS. */
+    readonly connectMs: number;
+    /** Without progress. */
+    readonly idleMs: number;
+    /** For the answer. */
+    readonly requestMs: number;
+  };
   /** Cancels the operation: reject with `signal.reason`. */
   readonly signal: AbortSignal;
   /** Masks a secret that you learn during the call, such as an access token, everywhere from now on. */
@@ -153,3 +160,30 @@ export interface BackendContext<Options = unknown> extends BackendVerifyContext<
 
 /** Cleans up after an abort. `http`: a client like that of the context, which the abort does not affect. */
 export type AbortCleanup = (context: {readonly http: HttpClient; readonly signal: AbortSignal}) => Promise<void>;
+
+/** What `check` has found. */
+export type CheckResult =
+  | {
+      /** Whether the backend has all settings that it needs. */
+      readonly configured: true;
+      /** Nothing. */
+      readonly missing?: undefined;
+    }
+  | {
+      /** Whether the backend has all settings that it needs. */
+      readonly configured: false;
+      /** What to set, in words for users. At least one. */
+      readonly missing: readonly string[];
+    };
+
+/** What `login` has obtained. */
+export interface LoginResult {
+  /** At least one: the values of options in `secrets` and of variables in `secretEnv`, by name. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** What `verify` has learned. */
+export interface VerifyResult {
+  /** Whose credentials they are, for users. */
+  readonly account?: string | undefined;
+}

@@ -49,4 +49,17 @@ export interface AccessItem {
 
 /** An access header to add, with its value, which is a secret, or one to remove. */
 export type ChangeAccessRequest = TargetRequest &
-  ({readonly add: string; readonly remove?: undefined} | {readonly remove: string; readonly add?: undefined});
+  (
+    | {
+        /** Value of the header to add: a secret. */
+        readonly add: string;
+        /** Not given with `add`. */
+        readonly remove?: undefined;
+      }
+    | {
+        /** `accessId` of the header to remove. */
+        readonly remove: string;
+        /** Not given with `remove`. */
+        readonly add?: undefined;
+      }
+  );

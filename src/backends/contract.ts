@@ -6,6 +6,9 @@ import type {
   BackendContext,
   BackendLoginContext,
   BackendVerifyContext,
+  CheckResult,
+  LoginResult,
+  VerifyResult,
 } from './backend-context-types.js';
 import type {
   AccessItem,
@@ -38,7 +41,7 @@ export type {
   TargetRequest,
   TargetState,
 } from './references.js';
-export type {Redirect, TargetSettings} from '../config.js';
+export type {Redirect, TargetProxy, TargetSettings} from '../config.js';
 export type {
   Bundle,
   BundleConfig,
@@ -141,7 +144,14 @@ export interface BackendCapabilities<Options = unknown> {
    * Which slugs the service takes: regular expressions, each for all of a slug. The host refuses others before it builds
    * or sends anything. @default slugs without blanks, `/`, `\\`, `?`, `#` and `%`, which change their meaning in URLs
    */
-  readonly slugs?: {readonly project?: string | undefined; readonly target?: string | undefined} | undefined;
+  readonly slugs?:
+    | {
+        /** For slugs of projects. @default as above */
+        readonly project?: string | undefined;
+        /** For slugs of targets. @default as above */
+        readonly target?: string | undefined;
+      }
+    | undefined;
   /** `false`: `createTarget` ignores `copyFrom`, so the host refuses to copy a target. @default it makes copies */
   readonly copiesTargets?: false | undefined;
   /**
@@ -281,23 +291,6 @@ export type BackendCapability =
   | 'tail-logs'
   | 'download'
   | 'delete';
-
-/** What `check` has found. `missing`: what to set, in words for users. */
-export type CheckResult =
-  | {readonly configured: true; readonly missing?: undefined}
-  | {readonly configured: false; readonly missing: readonly string[]};
-
-/** What `login` has obtained. */
-export interface LoginResult {
-  /** At least one: the values of options in `secrets` and of variables in `secretEnv`, by name. */
-  readonly secrets: Readonly<Record<string, string>>;
-}
-
-/** What `verify` has learned. */
-export interface VerifyResult {
-  /** Whose credentials they are, for users. */
-  readonly account?: string | undefined;
-}
 
 /** A bundle to deploy. */
 export interface DeployRequest extends TargetRequest {

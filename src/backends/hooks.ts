@@ -45,7 +45,9 @@ export interface PlannedWrite {
   /** The bundle to upload. Undefined if nothing is uploaded. */
   readonly bundle?:
     | {
+        /** Format of the archive. */
         readonly format: BundleFormat;
+        /** Description of the bundle, for users. */
         readonly message: string;
         /** Size of the archive, in bytes. Undefined if it is not built, as with `--dry-run`. */
         readonly size?: number | undefined;
@@ -60,11 +62,17 @@ export interface PlannedWrite {
  * it returns a `veto`, rejects, or does not resolve within 60 s, nothing is changed and the command fails.
  * @param write `dryRun`: nothing will be written, whatever the hook returns. `signal`: aborted when the answer is no
  * longer awaited.
- * @returns Nothing to allow the change; `veto`: why it must not be made, as a sentence for users.
+ * @returns Nothing to allow the change.
  */
 export type BeforeWriteHook = (
   write: PlannedWrite & {readonly dryRun: boolean; readonly signal: AbortSignal},
-) => Promise<{readonly veto: string} | undefined>;
+) => Promise<
+  | {
+      /** Why the change must not be made, as a sentence for users. */
+      readonly veto: string;
+    }
+  | undefined
+>;
 
 /** The outcome of an allowed change. */
 export interface WriteOutcome extends PlannedWrite {
@@ -74,7 +82,14 @@ export interface WriteOutcome extends PlannedWrite {
    */
   readonly outcome: 'succeeded' | 'failed' | 'unknown' | 'interrupted';
   /** Set unless it succeeded. */
-  readonly error?: {readonly code: string; readonly message: string} | undefined;
+  readonly error?:
+    | {
+        /** Stable code to branch on, listed in the error reference. */
+        readonly code: string;
+        /** One sentence that says what happened, for users. */
+        readonly message: string;
+      }
+    | undefined;
   /** The uploaded bundle, the one to deploy, or the deleted ones. */
   readonly bundleIds: readonly BundleId[];
   /** The deployment, if one was accepted. */

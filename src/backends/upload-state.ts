@@ -8,6 +8,7 @@ import type {Backend, UploadState} from './contract.js';
 
 /** An upload that can be resumed: where to, and of which archive. Plain JSON without secrets. */
 export interface UploadPlace extends BackendLocation {
+  /** The project's slug; with OAuth, the storefront's ID. */
   readonly projectSlug: string;
   /** Digest of the archive, hex. */
   readonly sha256: string;

@@ -80,7 +80,9 @@ export interface BundleProvenance {
 
 /** What is known about a bundle before it is packed. */
 export interface BundleContent {
+  /** Format of the archive. */
   readonly format: BundleFormat;
+  /** Description of the bundle, for users. */
   readonly message: string;
   /** v1 only: the project, which names the archive's entries. */
   readonly projectSlug?: string | undefined;
@@ -90,9 +92,11 @@ export interface BundleContent {
   readonly configPath?: string | undefined;
   /** v2 only. */
   readonly matchMode?: BundleV2MatchMode | undefined;
+  /** Its configuration. */
   readonly config: BundleConfig;
   /** Where it comes from; undefined outside git and CI, and for a prebuilt archive whose manifest does not say. */
   readonly provenance?: BundleProvenance | undefined;
+  /** Its files and symbolic links. */
   readonly files: readonly BundleFile[];
 }
 

@@ -28,7 +28,14 @@ export interface ConformanceFixtures {
    */
   openService(suite: {through(origin: string): Promise<string>}): Promise<ConformanceService>;
   /** Settings that the schema rejects, or that `check` finds incomplete. @default no options, no environment */
-  readonly unconfigured?: {readonly options?: unknown; readonly env?: Environment | undefined} | undefined;
+  readonly unconfigured?:
+    | {
+        /** Options of the backend. @default {} */
+        readonly options?: unknown;
+        /** Environment variables. @default {} */
+        readonly env?: Environment | undefined;
+      }
+    | undefined;
   /** Cases that do not apply to this backend: the reason for each, by name. @default none */
   readonly skip?: Readonly<Record<string, string>> | undefined;
   /**

@@ -27,6 +27,7 @@ const brand = Symbol.for('mycli.RuntimeCliError');
  * never on the message.
  */
 export class RuntimeCliError extends Error {
+  /** By which `isRuntimeCliError` knows errors, even of another copy of the library. */
   readonly [brand] = true;
   /** Stable; listed in the catalogue. */
   readonly code: ErrorCode;
@@ -47,6 +48,7 @@ export class RuntimeCliError extends Error {
   /** Facts for programs, such as `bundleId`. Plain JSON without secrets. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
+  /** Sets `exitCode` as the kind of `code` has it, unless `options` has another. */
   constructor(code: ErrorCode, message: string, options: RuntimeCliErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : {cause: options.cause});
     this.name = new.target.name;

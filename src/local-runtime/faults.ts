@@ -22,6 +22,7 @@ export interface FaultScope {
 export type FaultRule = FaultScope &
   (
     | {
+        /** Answers with an HTTP status. */
         readonly action: 'status';
         /** 200 to 599. */
         readonly status: number;
@@ -32,14 +33,26 @@ export type FaultRule = FaultScope &
         /** Bytes of the request's body after which it happens. @default the whole body */
         readonly after?: number | undefined;
       }
-    | {readonly action: 'latency'; readonly milliseconds: number}
     | {
+        /** Answers later. */
+        readonly action: 'latency';
+        /** How much later. At most 2^31 - 1. */
+        readonly milliseconds: number;
+      }
+    | {
+        /** `reset`: closes the connection. `hang`: never answers. `truncate`: sends a part of the answer. */
         readonly action: 'reset' | 'hang' | 'truncate';
         /** Bytes of the body, of the response for `truncate`. @default the whole request, half of the response */
         readonly after?: number | undefined;
       }
-    | {readonly action: 'drop'}
-    | {readonly action: 'fail'}
+    | {
+        /** Carries out the request, and does not answer. */
+        readonly action: 'drop';
+      }
+    | {
+        /** Accepts the deployment, which then fails. */
+        readonly action: 'fail';
+      }
   );
 
 /** Timers cannot wait longer. */

@@ -33,6 +33,7 @@ export type BundleSource =
   | {
       /** The bundle that a target runs. */
       readonly kind: 'running';
+      /** The target's slug. */
       readonly targetSlug: string;
     };
 

@@ -12,6 +12,7 @@ interface EventBase {
 
 /** A step began, ended or was left out. */
 export interface StepEvent extends EventBase {
+  /** Tells it from other events. */
   readonly type: 'step';
   /** Name of the step: `upload`, `deploy`. */
   readonly step: string;
@@ -29,6 +30,7 @@ export interface StepEvent extends EventBase {
 
 /** How far a step is; a few times a second at most. */
 export interface ProgressEvent extends EventBase {
+  /** Tells it from other events. */
   readonly type: 'progress';
   /** Name of the step. */
   readonly step: string;
@@ -46,6 +48,7 @@ export interface ProgressEvent extends EventBase {
 
 /** A pause before a request is repeated. */
 export interface RetryWaitEvent extends EventBase {
+  /** Tells it from other events. */
   readonly type: 'wait';
   /** Name of the step. */
   readonly step: string;
@@ -65,6 +68,7 @@ export interface RetryWaitEvent extends EventBase {
 
 /** A deployment has not ended, or not passed its check. Sent after each poll. */
 export interface DeploymentWaitEvent extends EventBase {
+  /** Tells it from other events. */
   readonly type: 'wait';
   /** Name of the step. */
   readonly step: string;
@@ -86,6 +90,7 @@ export type WaitEvent = RetryWaitEvent | DeploymentWaitEvent;
 
 /** Something that needs attention. The result has it, too. */
 export interface WarningEvent extends EventBase {
+  /** Tells it from other events. */
   readonly type: 'warning';
   /** For users. */
   readonly message: string;
@@ -109,7 +114,9 @@ export interface EventError {
 
 /** The end of a run that succeeded. */
 export interface SuccessEvent extends EventBase {
+  /** Tells it from other events. */
   readonly type: 'outcome';
+  /** Tells it from a failure. */
   readonly status: 'success';
   /** What the function resolves to; on the command line, the document of `--json`. */
   readonly result?: unknown;
@@ -117,6 +124,7 @@ export interface SuccessEvent extends EventBase {
 
 /** The end of a run that failed or was interrupted. */
 export interface FailureEvent extends EventBase {
+  /** Tells it from other events. */
   readonly type: 'outcome';
   /** `interrupted`: by a signal. */
   readonly status: 'error' | 'interrupted';

@@ -37,6 +37,7 @@ export type ListProjectsOptions = Omit<ProjectOptions, 'projectSlug'>;
 
 /** What `listProjects` resolves to. */
 export interface ListProjectsResult {
+  /** The backend that was asked. */
   readonly backend: RuntimeBackend;
   /** In the order of the server's list. */
   readonly projects: readonly ProjectItem[];

@@ -27,10 +27,13 @@ export interface DiffBundlesOptions extends ReadSourceOptions {
 
 /** What `diffBundles` resolves to. */
 export interface DiffBundlesResult extends ContentsDiff {
+  /** The bundle that `from` names. */
   readonly before: ComparedBundle;
+  /** The bundle that `to` names. */
   readonly after: ComparedBundle;
   /** Those of `variables` that the target lacks. Undefined without a target, and if it does not tell them. */
   readonly missingVariables?: readonly string[] | undefined;
+  /** What needs attention, a sentence each. */
   readonly warnings: readonly string[];
 }
 

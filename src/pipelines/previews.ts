@@ -237,11 +237,13 @@ export async function listPreviews(options: ProjectOptions, host: PipelineHost):
 
 /** What `prunePreviews` resolves to. */
 export interface PrunePreviewsResult extends ProjectResult {
+  /** Whether it was a dry run: nothing was deleted. */
   readonly dryRun: boolean;
   /** Those that were old enough. */
   readonly found: readonly PreviewItem[];
   /** The slugs of the deleted ones. Empty for a dry run. */
   readonly deleted: readonly string[];
+  /** What needs attention, a sentence each. */
   readonly warnings: readonly string[];
 }
 

@@ -130,10 +130,10 @@ const settingRows = {
     publishes,
   },
   proxies: {
-    type: 'readonly {readonly path: string; readonly host: string}[]',
+    type: 'readonly TargetProxy[]',
     schema: proxies,
     default: [],
-    summary: 'Paths of the site that the service passes on to other hosts; at most eight.',
+    summary: 'Paths of the site that the service passes on to other hosts, each `{path, host}`; at most eight.',
     legacy: 'ssr_proxy_configs',
     api: 'ssrProxyConfigs',
     forms: {legacy: plainProxies, api: httpsProxies},

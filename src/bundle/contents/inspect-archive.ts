@@ -15,7 +15,12 @@ export interface PatternMatches {
 /** The contents of an archive. */
 export interface ArchiveInspection extends Omit<ArchiveContents, 'matchMode'> {
   /** Matches of the configuration's patterns. */
-  readonly matches: {readonly ssrOnly: readonly PatternMatches[]; readonly ssrShared: readonly PatternMatches[]};
+  readonly matches: {
+    /** Of each pattern of `ssrOnly`. */
+    readonly ssrOnly: readonly PatternMatches[];
+    /** Of each pattern of `ssrShared`. */
+    readonly ssrShared: readonly PatternMatches[];
+  };
   /** Things a server may refuse, and files that should not be in a bundle. */
   readonly problems: readonly string[];
 }

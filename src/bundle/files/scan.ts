@@ -21,6 +21,7 @@ export interface Scan {
   readonly emptyFolders: readonly string[];
   /** What rules exclude. Of a folder, which ends with a slash, that is everything in it. */
   readonly ignored: readonly {readonly path: string; readonly rule: string}[];
+  /** What needs attention, a sentence each. */
   readonly warnings: readonly string[];
   /** The files that have appeared since the folders were listed, which are not in the bundle. */
   readonly laterFiles: () => Promise<readonly string[]>;

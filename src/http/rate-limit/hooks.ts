@@ -19,18 +19,35 @@ export interface RateLimitHooks {
 
 /** What the hooks use of got's options: all that its versions have in common. */
 export interface GotOptions {
+  /** Where the hooks keep their counters, and find `createBody`. */
   readonly context: Record<string, unknown>;
+  /** Headers of the request; the hooks read and set `content-length`. */
   readonly headers: Record<string, string | string[] | undefined>;
+  /** Ends the waits of the hooks. */
   readonly signal?: AbortSignal | undefined;
-  retry: {statusCodes?: number[]};
+  /** got's own retries. */
+  retry: {
+    /** HTTP statuses that got retries; the hooks take theirs out. */
+    statusCodes?: number[];
+  };
+  /** The body of the attempt. */
   body?: unknown;
 }
 
 /** What the hooks use of got's response. */
 export interface GotResponse {
+  /** HTTP status. */
   readonly statusCode: number;
-  readonly headers: {readonly 'retry-after'?: string | undefined};
-  readonly request: {readonly options: GotOptions};
+  /** Headers of the response. */
+  readonly headers: {
+    /** How long to wait, in seconds, or until when, as an HTTP date. */
+    readonly 'retry-after'?: string | undefined;
+  };
+  /** The request that was answered. */
+  readonly request: {
+    /** Its options. */
+    readonly options: GotOptions;
+  };
 }
 
 /** Counters for one got call, across all its attempts. */

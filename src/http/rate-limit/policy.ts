@@ -119,12 +119,16 @@ export interface RetryDelayInput {
 /**
  * How long to wait before a retry: as `Retry-After` says, else `baseDelayMs * 2^attempt` plus up to 20 % jitter; never
  * more than `maxDelayMs`.
- * @returns `requestedMs`: what the server requested, if that was cut.
  */
 export function calculateRetryDelay(
   {attempt, retryAfter, now, random}: RetryDelayInput,
   {baseDelayMs, maxDelayMs}: Pick<RateLimitPolicy, 'baseDelayMs' | 'maxDelayMs'>,
-): {readonly delayMs: number; readonly requestedMs?: number} {
+): {
+  /** How long to wait, in milliseconds. */
+  readonly delayMs: number;
+  /** What the server requested, in milliseconds, if that was cut. */
+  readonly requestedMs?: number;
+} {
   const requestedMs = parseRetryAfter(retryAfter, now);
   if (requestedMs !== undefined)
     return requestedMs > maxDelayMs ? {delayMs: maxDelayMs, requestedMs} : {delayMs: requestedMs};

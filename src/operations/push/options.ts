@@ -68,8 +68,13 @@ export interface PushResult extends DeploymentOutcome, ProjectResult {
   readonly archive: ArchiveSummary;
   /** Where the bundle comes from; undefined outside git and CI. */
   readonly provenance?: BundleProvenance | undefined;
-  /** The backend's own responses, unmodified; `bundle` is undefined if nothing was uploaded. */
-  readonly raw: {readonly bundle?: unknown; readonly deployment?: unknown};
+  /** The backend's own responses, unmodified. */
+  readonly raw: {
+    /** To the upload. Undefined if nothing was uploaded. */
+    readonly bundle?: unknown;
+    /** To the deployment. Undefined if nothing was deployed. */
+    readonly deployment?: unknown;
+  };
 }
 
 /** What `pushBundleV2` resolves to. */

@@ -32,8 +32,19 @@ export interface PushPreview {
   readonly format: BundleFormat;
   /** What to pack, or the prebuilt archive. */
   readonly content:
-    | {readonly kind: 'build'; readonly plan: BundlePlan}
-    | {readonly kind: 'archive'; readonly bundle: Bundle};
+    | {
+        /** A build directory. */
+        readonly kind: 'build';
+        /** What would be packed. */
+        readonly plan: BundlePlan;
+      }
+    | {
+        /** A prebuilt archive. */
+        readonly kind: 'archive';
+        /** What is in it. */
+        readonly bundle: Bundle;
+      };
+  /** What needs attention, a sentence each. */
   readonly warnings: readonly string[];
   /** The bundle of the last push, if `ifChanged` is set and this one is the same. */
   readonly unchanged?: UnchangedBundle | undefined;

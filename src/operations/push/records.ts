@@ -3,11 +3,13 @@ import type {BundleId} from '../../backends/contract.js';
 
 /** Where bundles are pushed to: a project on a backend. Plain JSON without secrets. */
 export interface PushPlace extends BackendLocation {
+  /** The project's slug; with OAuth, the storefront's ID. */
   readonly projectSlug: string;
 }
 
 /** The last push to a place. */
 export interface PushRecord {
+  /** ID of the bundle on that backend. */
   readonly bundleId: BundleId;
   /** Digest of everything that identifies the bundle's content, hex. */
   readonly fingerprint: string;

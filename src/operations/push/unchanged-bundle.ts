@@ -11,6 +11,7 @@ import {asSentence} from '../../text/sentence.js';
 
 /** The bundle of the last push, which a new one would only duplicate. */
 export interface UnchangedBundle {
+  /** Its ID. */
   readonly bundleId: BundleId;
   /** When it was uploaded, ISO 8601. */
   readonly pushedAt: string;

@@ -40,6 +40,7 @@ export interface AppliedTarget extends TargetDiff {
   readonly applied: number;
   /** Value of the access header that was made: nobody can read it again. */
   readonly access?: string | undefined;
+  /** Whether it was a dry run: nothing was changed. */
   readonly dryRun: boolean;
 }
 

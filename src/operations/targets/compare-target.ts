@@ -12,7 +12,9 @@ import {variablesOf} from './variables.js';
 
 /** What a target is to be like. What is not given is neither compared nor changed. */
 export interface TargetConfiguration {
+  /** Its settings; those that are not named stay as they are. */
   readonly settings?: TargetSettings | undefined;
+  /** Redirects that it must have. */
   readonly redirects?: readonly Redirect[] | undefined;
   /** Removes the redirects that are not among `redirects`. @default false */
   readonly prune?: boolean | undefined;
@@ -26,11 +28,13 @@ export interface TargetConfiguration {
 
 /** Options of `diffTarget`. */
 export interface DiffTargetOptions extends TargetOptions {
+  /** What the target is to be like. */
   readonly configuration: TargetConfiguration;
 }
 
 /** Something in which a target is not as it is to be. */
 export interface TargetDifference {
+  /** What differs. */
   readonly kind: 'setting' | 'redirect' | 'access' | 'primary' | 'variable';
   /** The name of the setting or the variable, or the path that is redirected; otherwise as `kind`. */
   readonly name: string;
@@ -42,8 +46,11 @@ export interface TargetDifference {
 
 /** What `diffTarget` resolves to. */
 export interface TargetDiff extends TargetResult {
+  /** Whether nothing differs. */
   readonly identical: boolean;
+  /** What differs. Empty if nothing does. */
   readonly differences: readonly TargetDifference[];
+  /** What needs attention, a sentence each. */
   readonly warnings: readonly string[];
 }
 

@@ -33,6 +33,7 @@ export interface CreatedTarget extends TargetItem, ProjectResult {
   readonly created: boolean;
   /** Value of the access header that was made for it: nobody can read it again. */
   readonly access?: string | undefined;
+  /** What needs attention, a sentence each. */
   readonly warnings: readonly string[];
   /** The backend's own answer, untouched. */
   readonly raw?: unknown;

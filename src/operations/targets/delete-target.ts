@@ -22,14 +22,23 @@ export interface DeleteTargetOptions extends DryRunOptions, TargetOptions, Guard
 /** A target that is to be deleted. */
 export interface DoomedTarget extends TargetItem {
   /** What it runs, if it runs something and the backend reports it. */
-  readonly running?: {readonly bundleId: BundleId; readonly message?: string | undefined} | undefined;
+  readonly running?:
+    | {
+        /** ID of the bundle. */
+        readonly bundleId: BundleId;
+        /** Its message, if the backend reports it. */
+        readonly message?: string | undefined;
+      }
+    | undefined;
 }
 
 /** What `deleteTarget` resolves to. */
 export interface DeletedTarget extends TargetResult, Pick<DoomedTarget, 'running'> {
   /** False if it was not there, and for a dry run. */
   readonly deleted: boolean;
+  /** Whether it was a dry run: nothing was deleted. */
   readonly dryRun: boolean;
+  /** What needs attention, a sentence each. */
   readonly warnings: readonly string[];
 }
 

@@ -12,7 +12,9 @@ export interface InvalidateOptions extends DryRunOptions, TargetOptions, GuardOp
 
 /** What `invalidate` resolves to, once the service has accepted it. It takes minutes. */
 export interface InvalidateResult extends TargetResult {
+  /** The paths whose caches were cleared, as in `/images/*`. */
   readonly patterns: readonly string[];
+  /** Whether it was a dry run: nothing was invalidated. */
   readonly dryRun: boolean;
 }
 

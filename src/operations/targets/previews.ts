@@ -32,6 +32,7 @@ export interface DeployPreviewOptions extends Omit<
 
 /** What `deployPreview` resolves to. */
 export interface DeployedPreview extends PushResult {
+  /** The branch of the preview. */
   readonly branch: string;
   readonly targetSlug: string;
   /** Whether this call has made the target. */
@@ -42,6 +43,7 @@ export interface DeployedPreview extends PushResult {
 
 /** Options of `deletePreview`. */
 export interface DeletePreviewOptions extends ProjectOptions, GuardOptions, Pick<DeleteTargetOptions, 'dryRun'> {
+  /** The branch whose preview is deleted. */
   readonly branch: string;
   /** The guards of a target, and whether it is production, by its slug. @default those of the call */
   readonly guardsOf?: ((targetSlug: string) => Promise<GuardOptions>) | undefined;
@@ -53,6 +55,7 @@ export interface DeletePreviewOptions extends ProjectOptions, GuardOptions, Pick
 
 /** What `deletePreview` resolves to. */
 export interface DeletedPreview extends Omit<DeletedTarget, 'targetSlug'> {
+  /** The branch of the preview. */
   readonly branch: string;
   /** Undefined if there was no preview of the branch. */
   readonly targetSlug?: string | undefined;

@@ -29,7 +29,9 @@ export interface SetVariablesResult extends TargetResult {
   readonly set: readonly string[];
   /** Names of the variables that were removed. */
   readonly unset: readonly string[];
+  /** Whether it was a dry run: nothing was changed. */
   readonly dryRun: boolean;
+  /** What needs attention, a sentence each. */
   readonly warnings: readonly string[];
 }
 
