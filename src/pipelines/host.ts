@@ -38,6 +38,8 @@ export interface PipelineHost extends Host {
   readonly terminal?: StepTerminal | undefined;
   /** Lines with the source of each setting, shown below the step that chooses the backend. @default none */
   readonly settings?: readonly string[] | undefined;
+  /** Whether a run before this one has shown the backend and the settings. @default false */
+  readonly continues?: boolean | undefined;
   /** The callbacks of a call of the library. @default nobody listens */
   readonly callbacks?: Omit<Callbacks, 'onEvent'> | undefined;
   /** Called with everything that happens. */

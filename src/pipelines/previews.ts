@@ -67,8 +67,7 @@ async function plan(
       item === undefined || item.state === 'creating'
         ? {...reached, name: previewName(branch), copyFrom, configuration, onAccess, ifMissing: true}
         : undefined,
-    // Its settings have been shown.
-    host: {...host, settings: []},
+    host: {...host, continues: true},
   };
 }
 

@@ -44,11 +44,15 @@ export async function runPipeline<Request>(
 ): Promise<Ledger<Request>> {
   const ledger: Ledger<Request> = {request, release: request.release, warnings: [], changes: []};
   host.onLedger?.(ledger);
-  const running = {...host, outlet: new RunOutlet(host, ledger), beforeWrite: recordWrites(ledger, host)};
+  const beforeWrite = recordWrites(ledger, host);
+  const runningOn = (own: PipelineHost) => ({...own, outlet: new RunOutlet(own, ledger), beforeWrite});
+  const running = runningOn(host);
   try {
     let steps: Step<Request>[] = [];
     for (const row of rows) {
-      if ('run' in row) steps.push(row);
+      if ('run' in row && row.name === 'resolve' && host.continues === true)
+        await runSteps([row], ledger, runningOn({...host, terminal: undefined}));
+      else if ('run' in row) steps.push(row);
       else if (row.due?.(ledger) !== false) {
         await runSteps(steps, ledger, running);
         steps = [];

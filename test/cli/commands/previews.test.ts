@@ -52,10 +52,11 @@ test.each([
   expect(await branches(env)).toEqual([]);
 });
 
-test('preview:up says once what it has verified, for a new preview too', async () => {
+test('preview:up says once what it has verified, and where, for a new preview too', async () => {
   const {code, stderr} = await bench.mycli(['preview:up', 'feature/new']);
   expect(code, stderr).toBe(0);
   expect(stderr.match(/^Verified: /gm)).toHaveLength(1);
+  expect(stderr.match(/^Backend: /gm), stderr).toHaveLength(1);
 });
 
 test('previews of branches with the same letters stay apart, also as copies', async () => {
