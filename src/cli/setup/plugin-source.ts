@@ -1,7 +1,9 @@
 import {existsSync} from 'node:fs';
-import {isAbsolute, resolve} from 'node:path';
+import {cp, rename, rm} from 'node:fs/promises';
+import {isAbsolute, join, resolve} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {createError} from '../../errors/index.js';
+import {createSweptDirectory} from '../../files/temporary-directory.js';
 import {decoded} from '../../text/percent-encoding.js';
 import {asSentence} from '../../text/sentence.js';
 import type {Session} from '../command/session.js';
@@ -48,4 +50,25 @@ export async function confirmSources(sources: readonly PluginSource[], session: 
       'Cancelled. Nothing was installed.',
       session,
     );
+}
+
+/** Installs plugins. If that fails, those that were there are again: oclif has removed the version that worked. */
+export async function installOrRestore(dataDirectory: string, install: () => Promise<void>): Promise<void> {
+  const before = await createSweptDirectory(dataDirectory);
+  const names = ['package.json', 'package-lock.json', 'node_modules'].filter((name) =>
+    existsSync(join(dataDirectory, name)),
+  );
+  for (const name of names)
+    await cp(join(dataDirectory, name), join(before.path, name), {recursive: true, verbatimSymlinks: true});
+  try {
+    await install();
+  } catch (error) {
+    for (const name of names) {
+      await rm(join(dataDirectory, name), {recursive: true, force: true});
+      await rename(join(before.path, name), join(dataDirectory, name));
+    }
+    throw error;
+  } finally {
+    await before.remove();
+  }
 }

@@ -1,6 +1,6 @@
 import {execFile} from 'node:child_process';
 import {once} from 'node:events';
-import {readdir, readFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, utimes} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
@@ -38,7 +38,7 @@ async function startRegistry(root: string): Promise<string> {
   return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 }
 
-test('a failed plugins:install leaves the version that worked', async () => {
+test('a failed plugins:install leaves the version that worked, and nothing else, not even of an earlier one that was killed', async () => {
   const command = 'export default {id: "hello", run: async () => console.log("hello"), args: {}, flags: {}};\n';
   const tree = Object.entries(packages).flatMap(([folder, more]) => {
     const manifest = {name, type: 'module', files: ['commands'], oclif: {commands: './commands'}, ...more};
@@ -59,7 +59,10 @@ test('a failed plugins:install leaves the version that worked', async () => {
   expect(installed.code, installed.stderr).toBe(0);
   const hello = async () => (await runCli(binary, ['hello'], {cwd: root, env})).stdout;
   expect(await hello()).toBe('hello\n');
+  const left = join(root, 'data/mycli/mycli-1-abcdef');
+  await mkdir(left, {mode: 0o700});
+  await utimes(left, 0, 0);
   expect((await install('2.0.0')).code).not.toBe(0);
   expect(await hello()).toBe('hello\n');
-  expect((await readdir(join(root, 'data/mycli'))).filter((entry) => entry.startsWith('before-'))).toEqual([]);
+  expect((await readdir(join(root, 'data/mycli'))).filter((entry) => entry.startsWith('mycli-'))).toEqual([]);
 }, 120_000);

@@ -376,3 +376,13 @@ test('a plugin that a package depends on beside mycli needs no link', async () =
   await writeFile(join(bench.project, 'package.json'), JSON.stringify({dependencies}));
   expect(await push()).toMatchObject({code: 0});
 });
+
+test('bundle:prune keeps what a plugin lists as in use, whatever the histories say', async () => {
+  await using bench = await createPluginBench('uses');
+  const deletions = join(bench.root, 'deletions');
+  const prune = ['bundle:prune', '--keep', '1', '--yes', '--runtime-backend', 'uses', '--json'];
+  const {code, stdout, stderr} = await bench.mycli(prune, {MYCLI_BACKEND_OPTION: `deletions=${deletions}`});
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({kept: 3, deleted: ['unsaid', 'unused']});
+  expect(await readFile(deletions, 'utf8')).toBe('unsaid\nunused\n');
+});
