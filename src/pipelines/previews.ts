@@ -65,7 +65,7 @@ async function plan(
     push: await pushTo(slug),
     missing:
       item === undefined || item.state === 'creating'
-        ? {...reached, name: previewName(branch), copyFrom, configuration, onAccess, ifMissing: true}
+        ? {...reached, name: previewName(branch), copyFrom, configuration, onAccess, ifMissing: true, wait: true}
         : undefined,
     host: {...host, continues: true},
   };

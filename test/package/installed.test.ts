@@ -208,8 +208,10 @@ describe('the installed package', () => {
       'dist',
       'docs',
       'examples',
+      'llms.txt',
       'oclif.manifest.json',
       'package.json',
+      'skills',
       'templates',
     ]);
   });

@@ -47,12 +47,13 @@ export async function openService(): Promise<ConformanceService> {
     const [, , project, collection = '', name = '', item] = pathname.split('/').map(decodeURIComponent);
     if (headers.authorization !== `Bearer ${token}`) return {status: 401};
     if (project === undefined) return {status: 404};
-    const page = <Item>(items: readonly Item[]) => {
-      const start = Number(searchParams.get('after'));
+    // A page begins after the item that the one before ended with, wherever that is by now.
+    const page = (items: readonly {readonly id: string}[]) => {
+      const start = items.findIndex(({id}) => id === searchParams.get('after')) + 1;
       const end = start + Math.min(Number(searchParams.get('limit')), largestPage);
       return {
         status: 200,
-        value: {items: items.slice(start, end), ...(end < items.length && {next: String(end)})},
+        value: {items: items.slice(start, end), ...(end < items.length && {next: items[end - 1]?.id})},
       };
     };
     const own = bundles.filter((one) => one.project === project);
