@@ -85,7 +85,7 @@ function lines(text: string): readonly Entry[] {
       const [from = '', to = '', code = '301', ...rest] = line.replace(/\s#.*$/, '').split(/\s+/);
       const splat = to.includes(':splat');
       const problem =
-        rest.length > 0 || code.includes('=') || to.includes('=')
+        rest.length > 0 || code.includes('=') || /^\w+=/.test(to)
           ? 'a target has no redirects with conditions or parameters'
           : !/^30[12]$/.test(code)
             ? `a target has redirects with 301 and 302, not ${code}`

@@ -32,9 +32,8 @@ export const configurationCases = {
       async run(subject) {
         await subject.deployed();
         const {projectSlug} = subject.parts;
-        const slugs = (await subject.list('listProjects', {})).map((item) => item.projectSlug);
-        const own = slugs.filter((slug) => slug === projectSlug);
-        expectAnswer('the project in the list', own, [projectSlug]);
+        const own = (await subject.list('listProjects', {})).filter((item) => item.projectSlug === projectSlug);
+        expectAnswer('how often the project is listed', own.length, 1);
       },
     },
   ],
@@ -84,10 +83,8 @@ export const configurationCases = {
             change: name,
             redirect: {...redirect, ...changed, redirectId: await id()},
           });
-        const [first, other] = [
-          {from: redirect.from, to: '/newer'},
-          {from: '/other', to: '/new/*'},
-        ];
+        const first = {from: redirect.from, to: '/newer'};
+        const other = {from: '/other', to: '/new/*'};
         await change('add', redirect);
         await change('add', other);
         await change('replace', first);

@@ -35,11 +35,12 @@ test('redirects: CSV has a header, in the words of the configuration or of a ser
 });
 
 test('redirects: lines of other hosts are read, and what a target cannot have is told by line', async () => {
-  const text = '# moved\n/a /b\n/c  /d 302 # for now\n/blog/* https://b.example/:splat 301\n';
+  const text = '# moved\n/a /b\n/c  /d 302 # for now\n/q /r?x=1\n/blog/* https://b.example/:splat 301\n';
   const standard = {forwardQuery: true, forwardWildcard: false};
   expect(await read('_redirects', text)).toEqual([
     {from: '/a', to: '/b', status: 301, ...standard},
     {from: '/c', to: '/d', status: 302, ...standard},
+    {from: '/q', to: '/r?x=1', status: 301, ...standard},
     {from: '/blog/*', to: 'https://b.example/*', status: 301, forwardQuery: true, forwardWildcard: true},
   ]);
   const wrong = ['/a /b 200', '/* /index.html 404', '/p/:id /q/:id', '/s id=:id /t 301', '/c /d 302 Country=us', '/f'];

@@ -1,10 +1,14 @@
-import {readdir, writeFile} from 'node:fs/promises';
-import {randomBytes} from 'node:crypto';
+import {createReadStream} from 'node:fs';
+import {readdir, readFile, truncate, writeFile} from 'node:fs/promises';
+import {createHash, randomBytes} from 'node:crypto';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Backend, BackendLimits} from '../../../src/backends/contract.js';
 import {checkBackendShape} from '../../../src/backends/backend-shape.js';
+import {planBundle, writeBundle} from '../../../src/bundle/index.js';
+import {planOptions} from '../../bundle/project.js';
 import {acme} from '../acme.js';
+import {startService} from '../pushed-bundles.js';
 import {createProject, smallBuild} from '../test-host.js';
 import {previewPush} from '../../../src/pipelines/push.js';
 import {pushRuntimeBundle} from '../calls.js';
@@ -57,6 +61,25 @@ test.each([
   });
   expect(store.uploads).toEqual([]);
   expect(await readdir(store.project.temporary)).toEqual([]);
+});
+
+test('an archive above the 400 MB that Api takes is refused before it is sent', async () => {
+  const {runtime, project, connection} = await startService();
+  const path = join(project.directory, 'bundle.tar.gz');
+  await writeBundle(await planBundle(planOptions(project.directory)), {path, manifest: true});
+  // Sparse: the rest has no blocks on the disk.
+  await truncate(path, 400_000_001);
+  const digest = createHash('sha256');
+  for await (const chunk of createReadStream(path)) digest.update(chunk as Buffer);
+  const manifest = JSON.parse(await readFile(`${path}.json`, 'utf8')) as object;
+  const grown = {...manifest, size: 400_000_001, sha256: digest.digest('hex')};
+  await writeFile(`${path}.json`, JSON.stringify(grown));
+  const pushing = pushRuntimeBundle({...connection, preference: 'api', archive: path}, project.host);
+  await expect(pushing).rejects.toMatchObject({
+    code: 'ERR_BUNDLE_TOO_LARGE',
+    details: {backend: 'api', limit: 'maxBundleBytes', maximum: 400_000_000, actual: 400_000_001},
+  });
+  expect(runtime.requests.map(({route}) => route).filter((route) => route !== 'token')).toEqual([]);
 });
 
 test('a bundle within the limits is pushed, and one that only shrinks below them by packing', async () => {
