@@ -143,7 +143,7 @@ export function knownAmong(
   const {projectSlug} = open;
   const slugs = targets.map((item) => item.targetSlug);
   const meant = nearest(targetSlug, slugs);
-  const shown = `${slugs.slice(0, shownTargets).join(', ')}${slugs.length > shownTargets ? ', ...' : ''}`;
+  const shown = `${slugs.slice(0, mostShown).join(', ')}${slugs.length > mostShown ? ', ...' : ''}`;
   if (slugs.length === 0) throw noTargets(open, targetSlug, suggestPush);
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no target "${targetSlug}".`, {
     suggestions: [...(meant === undefined ? [] : [`Did you mean ${meant}?`]), `Its targets: ${shown}`],
@@ -166,7 +166,7 @@ export function noTargets(
   });
 }
 
-const shownTargets = 10;
+const mostShown = 10;
 
 /** The URL of a target in the backend's list of targets; undefined if it has no such list, or reports none. */
 export async function listedUrl(open: OpenBackend, targetSlug: string): Promise<string | undefined> {
@@ -206,7 +206,7 @@ export async function explainMissingProject(error: unknown, open: OpenBackend): 
   const slugs = page?.items.map(({projectSlug}) => projectSlug) ?? [];
   if (slugs.length === 0 || slugs.includes(open.projectSlug)) return error;
   const meant = nearest(open.projectSlug, slugs);
-  const shown = [...slugs.slice(0, mostProjects), ...(slugs.length > mostProjects ? ['…'] : [])];
+  const shown = [...slugs.slice(0, mostShown), ...(slugs.length > mostShown ? ['…'] : [])];
   // What is missing in a part of the list may be in the rest.
   const reach =
     page?.cursor === undefined
@@ -219,5 +219,3 @@ export async function explainMissingProject(error: unknown, open: OpenBackend): 
     ],
   });
 }
-
-const mostProjects = 10;
