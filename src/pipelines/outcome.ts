@@ -204,7 +204,7 @@ function explainStep(thrown: unknown, ledger: Ledger, step = ''): unknown {
       : thrown;
   if (!isRuntimeCliError(error)) return error;
   const isInterrupted = error.code === 'ERR_INTERRUPTED';
-  if (open?.signal.aborted === true && !isInterrupted) return error;
+  if (error === open?.signal.reason && !isInterrupted) return error;
   if (deletion !== undefined) return amendError(error, describeDeletion(deletion));
   const {interrupted, failed} = tellings[step] ?? {};
   const {state, look = [], advice = []} = (isInterrupted ? interrupted?.(ledger) : failed?.(ledger, error)) ?? {};

@@ -51,7 +51,11 @@ const legacyFixtures: ConformanceFixtures = {
     options: {origin, auth: new ApiKeyStrategy({apiKey})},
     secrets: [apiKey],
   })),
-  skip: {'upload (v1): deploys nothing': 'with a target it does, which the tests of pushes cover'},
+  skip: {
+    'upload (v1): deploys nothing': 'with a target it does, which the tests of pushes cover',
+    'create-target: targets whose slugs differ are different targets':
+      'the service refuses such slugs, and what the tests send must be what its document has',
+  },
 };
 
 describe('the legacy backend passes the conformance suite', () => {

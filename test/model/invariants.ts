@@ -113,9 +113,11 @@ function errorProblems(run: Run, effects: Effects): readonly Problem[] {
   const {error, operation, service, aborted, left} = run;
   const files = !left.every((name) => /\.part(?:\.json)?$/.test(name)) && `it left ${left.join()}`;
   if (aborted !== undefined && !isRuntimeCliError(aborted)) {
-    // An abort after the last request changes nothing: the error says what was done.
-    const isTooLate = isRuntimeCliError(error) && error.code === 'ERR_ROLLED_BACK';
-    return [files, error !== aborted && !isTooLate && `it rejected with ${inspect(error)} instead of the reason`];
+    // An abort after the last request changes nothing. The error says what was done, or accepted, before an abort.
+    const isTold =
+      isRuntimeCliError(error) &&
+      (error.code === 'ERR_ROLLED_BACK' || (error.code === 'ERR_INTERRUPTED' && error.cause === aborted));
+    return [files, error !== aborted && !isTold && `it rejected with ${inspect(error)} instead of the reason`];
   }
   if (!isRuntimeCliError(error)) return [files, `it rejected with ${inspect(error)}`];
   const {code, exitCode, message, details = {}} = error;

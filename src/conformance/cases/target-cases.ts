@@ -223,7 +223,8 @@ async function arrives({service, targetSlug}: Subject, first: Promise<IteratorRe
   for (let tries = 0; tries < 100; tries += 1) {
     await service.writeLog?.(targetSlug, logged);
     const found = await Promise.race([message, delay(100, undefined, {ref: false})]);
-    if (found !== undefined || service.writeLog === undefined) return found;
+    if (service.writeLog === undefined) return undefined;
+    if (found !== undefined) return found;
   }
   return assert.fail('Expected a line that the app has logged to arrive. It did not within ten seconds.');
 }
