@@ -72,7 +72,7 @@ export function renderApplied(result: AppliedTarget, output: Output): AppliedTar
   if (dryRun) return {...result, ...renderTargetDiff(result, output)};
   if (applied === 0 && access === undefined) output.outcome(`Nothing to change: ${targetSlug} is as configured.`);
   else if (applied === 0) output.outcome(`Made a new access header for ${targetSlug}.`);
-  else output.outcome(`Changed ${targetSlug}: ${count(applied, 'difference')} less.`);
+  else output.outcome(`Changed ${targetSlug}: ${count(applied, 'difference')} resolved.`);
   adviseVariables(result, output);
   return result;
 }
