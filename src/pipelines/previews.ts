@@ -60,12 +60,14 @@ async function plan(
     const own = {...reached, ...(await optionsOf?.(targetSlug)), targetSlug};
     return {...own, wait: true, waitForSlot: true, ifChanged: true, preview};
   };
+  // What a new target is like is set once it is ready. Otherwise, the push waits for it.
+  const wait = copyFrom !== undefined || Object.keys(configuration ?? {}).length > 0;
   return {
     pushTo,
     push: await pushTo(slug),
     missing:
       item === undefined || item.state === 'creating'
-        ? {...reached, name: previewName(branch), copyFrom, configuration, onAccess, ifMissing: true, wait: true}
+        ? {...reached, name: previewName(branch), copyFrom, configuration, onAccess, ifMissing: true, wait}
         : undefined,
     host: {...host, continues: true},
   };
