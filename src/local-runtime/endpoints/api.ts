@@ -143,7 +143,8 @@ function environmentOf(call: Call) {
 
 function environmentRow({status, ...site}: ListedTarget, call: Call): AnswerOf<typeof apiSchemas.ApiEnvironment> {
   const {store, targets} = call.context;
-  const record = targets.record(site);
+  // One that is being deleted may be gone by now.
+  const record = status === 'deleting' ? store.target(site) : targets.record(site);
   const deployments = store.deployments(site);
   const createdAt = record?.createdAt ?? deployments.at(-1)?.createdAt;
   return {
