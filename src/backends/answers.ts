@@ -171,7 +171,7 @@ export async function fetchPage<Row, Item>(
 
 const lasting: ReadonlySet<string> = new Set(['ERR_UNAUTHORIZED', 'ERR_OAUTH', 'ERR_TLS', 'ERR_MAINTENANCE']);
 
-/** Whether a change would fail, too: the service refused the credentials or is read-only, or we refuse its certificate. */
+/** Whether a change would fail, too: the service refused the credentials, is read-only, or has a bad certificate. */
 export function failsEveryRequest(error: unknown): boolean {
   return isRuntimeCliError(error) && lasting.has(error.code);
 }
