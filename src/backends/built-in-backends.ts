@@ -45,7 +45,7 @@ export interface BuiltIn {
   options(settings: BackendSettings): unknown;
   /**
    * Where it keeps bundles.
-   * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
+   * @throws RuntimeCliError `ERR_OPTION_INVALID`.
    */
   location(settings: BackendSettings, env: Environment): Omit<BackendLocation, 'backend'>;
   unconfigured(settings: BackendSettings, env: Environment): NotConfigured;

@@ -39,8 +39,8 @@ export interface BackendRegistry {
   has(name: string): boolean;
   /**
    * The backend with this name, or with this `plugin/name`. Its own name is the one that no other has.
-   * @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`, listing the known ones and the failures of plugins;
-   * `ERR_BACKEND_AMBIGUOUS` when several plugins have one of this name.
+   * @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`, listing the known ones and the failures of plugins, or the
+   * plugins that all have one of this name.
    */
   get(name: string): HostBackend;
   /**
@@ -128,17 +128,13 @@ function qualified({plugin, backend}: Pick<BackendRegistration, 'plugin' | 'back
 
 function ambiguousBackend(name: string, matches: readonly BackendRegistration[]): Error {
   const plugins = matches.map(({plugin}) => plugin);
-  return createError(
-    'ERR_BACKEND_AMBIGUOUS',
-    `Several plugins have a backend named "${name}": ${plugins.join(', ')}.`,
-    {
-      suggestions: [
-        `Pass ${matches.map((entry) => `--runtime-backend ${qualified(entry)}`).join(' or ')}.`,
-        'To choose one for the project, set runtimeBackend in mycli.config to that name, or name its options so in backends.',
-      ],
-      details: {backend: name, plugins},
-    },
-  );
+  return createError('ERR_BACKEND_UNKNOWN', `Several plugins have a backend named "${name}": ${plugins.join(', ')}.`, {
+    suggestions: [
+      `Pass ${matches.map((entry) => `--runtime-backend ${qualified(entry)}`).join(' or ')}.`,
+      'To choose one for the project, set runtimeBackend in mycli.config to that name, or name its options so in backends.',
+    ],
+    details: {backend: name, plugins},
+  });
 }
 
 function unknownBackend(

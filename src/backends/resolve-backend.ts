@@ -38,7 +38,7 @@ export interface ResolvedBackend {
   readonly problem: RuntimeCliError | undefined;
   /**
    * Where it keeps bundles.
-   * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
+   * @throws RuntimeCliError `ERR_OPTION_INVALID`.
    */
   readonly location: () => BackendLocation;
 }
@@ -210,7 +210,7 @@ function textsOf(value: unknown): readonly string[] {
 /**
  * Where a backend keeps bundles. The options of a plugin's backend may be paths relative to `configDirectory`, and only
  * the plugin knows which: equal options in two folders count as two places.
- * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID`.
  */
 export function backendLocation(
   {name, secrets = []}: Pick<Backend, 'name' | 'secrets'>,

@@ -48,22 +48,17 @@ interface CatalogueEntry {
 export const catalogue = {
   ERR_USAGE: {kind: 'usage', summary: 'A flag or argument is missing, unknown or conflicts with another.'},
   ERR_COMMAND_NOT_FOUND: {kind: 'usage', summary: 'The command does not exist.'},
-  ERR_OPTION_INVALID: {kind: 'input', summary: 'An option has an invalid value.'},
+  ERR_OPTION_INVALID: {kind: 'input', summary: 'An option or the URL of a service has an invalid value.'},
   ERR_CONFIG_INVALID: {
     kind: 'input',
-    summary: 'A configuration file cannot be read, or contains an invalid key or value.',
-  },
-  ERR_CONFIG_AMBIGUOUS: {
-    kind: 'input',
-    summary: 'The working directory is in a project of its own, below the folder of the configuration file.',
+    summary:
+      'A configuration file cannot be read, has an invalid key or value or a secret, or is that of another project.',
   },
   ERR_CONFIG_FOREIGN: {
     kind: 'input',
     summary: 'A configuration belongs to another user, and a change to the service would go on without it.',
   },
-  ERR_CONFIG_SECRET: {kind: 'input', summary: 'A configuration file contains a secret.'},
   ERR_ORIGIN_MISSING: {kind: 'input', summary: 'No URL is set for the hosting service.'},
-  ERR_ORIGIN_INVALID: {kind: 'input', summary: 'The URL of a service is invalid.'},
   ERR_ORIGIN_UNTRUSTED: {
     kind: 'input',
     summary:
@@ -75,8 +70,7 @@ export const catalogue = {
     summary: 'Several things that the command needs are missing: project, target, build or credentials.',
   },
   ERR_CHECK_FAILED: {kind: 'input', summary: '`mycli doctor` found a problem.'},
-  ERR_BACKEND_UNKNOWN: {kind: 'input', summary: 'No backend has this name.'},
-  ERR_BACKEND_AMBIGUOUS: {kind: 'input', summary: 'Several plugins have a backend of this name.'},
+  ERR_BACKEND_UNKNOWN: {kind: 'input', summary: 'No backend, or more than one, has this name.'},
   ERR_BACKEND_FAILED: {
     kind: 'rejected',
     summary: 'A backend failed, or returned something its contract does not allow.',
@@ -92,9 +86,8 @@ export const catalogue = {
     summary: 'A file of the build changed, disappeared or became unreadable while it was read.',
   },
   ERR_PATTERN_INVALID: {kind: 'input', summary: 'A glob pattern is invalid, or a list of patterns is empty.'},
-  ERR_SSR_ENTRY_MISSING: {kind: 'input', summary: 'The build has no server-only file.'},
+  ERR_SSR_ENTRY_MISSING: {kind: 'input', summary: 'The build has no server-only file, or an ignore rule excludes it.'},
   ERR_SSR_ENTRY_PUBLIC: {kind: 'input', summary: 'Server code would be public.'},
-  ERR_IGNORED_ENTRY: {kind: 'input', summary: 'An ignore rule excludes a server entry point.'},
   ERR_SENSITIVE_FILES: {
     kind: 'input',
     summary: 'Files whose names suggest secrets, a database or server code in a static site would be public.',

@@ -4,7 +4,7 @@ import {createError} from '../errors/index.js';
  * Normalizes the address of a service: `https://` (loopback: `http://`) unless it has a scheme, no trailing slash, path
  * kept.
  * @param option - Names the setting in errors.
- * @throws RuntimeCliError `ERR_ORIGIN_INVALID` unless it is an http(s) URL without credentials, query and fragment.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` unless it is an http(s) URL without credentials, query and fragment.
  */
 export function normalizeOrigin(option: string, value: string): string {
   const url = parseServiceUrl(option, value);
@@ -14,7 +14,7 @@ export function normalizeOrigin(option: string, value: string): string {
 
 /**
  * The URL of a service, which may have a query.
- * @throws RuntimeCliError `ERR_ORIGIN_INVALID` when it is not an http(s) URL or contains credentials.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when it is not an http(s) URL or contains credentials.
  */
 export function parseServiceUrl(option: string, value: string): URL {
   if (/^\s*["'`]/.test(value)) throw invalid(option, 'has quotation marks around it');
@@ -64,7 +64,7 @@ function parseAddress(text: string): URL | undefined {
 }
 
 function invalid(option: string, why: string): Error {
-  return createError('ERR_ORIGIN_INVALID', `${option} ${why}.`, {
+  return createError('ERR_OPTION_INVALID', `${option} ${why}.`, {
     suggestions: [`Set ${option} to https://HOST, with a port or a path if the service needs one.`],
   });
 }

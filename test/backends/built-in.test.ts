@@ -288,8 +288,8 @@ describe('a built-in backend: its configuration', () => {
 
   test.each<[Name, object, object]>([
     ['api', {}, {code: 'ERR_CREDENTIALS_MISSING'}],
-    ['api', {connection: {...api('o').connection, origin: 'ftp://a'}}, {code: 'ERR_ORIGIN_INVALID'}],
-    ['legacy', {origin: 'ftp://a', auth: auth.legacy}, {code: 'ERR_ORIGIN_INVALID'}],
+    ['api', {connection: {...api('o').connection, origin: 'ftp://a'}}, {code: 'ERR_OPTION_INVALID'}],
+    ['legacy', {origin: 'ftp://a', auth: auth.legacy}, {code: 'ERR_OPTION_INVALID'}],
     ['legacy', {}, {code: 'ERR_CREDENTIALS_MISSING'}],
   ])('%s: with %j nothing is sent', async (name, options, error) => {
     await expect(listBundles()(backends[name], await contextFor<unknown>(options))).rejects.toMatchObject(error);

@@ -119,7 +119,7 @@ describe('the registry of backends', () => {
     expect([registry.has('acme'), registry.has('first/acme'), registry.has('third/acme')]).toEqual([true, true, false]);
     expect(() => registry.get('acme')).toThrow(
       expect.objectContaining({
-        code: 'ERR_BACKEND_AMBIGUOUS',
+        code: 'ERR_BACKEND_UNKNOWN',
         message: 'Several plugins have a backend named "acme": first, @b/second.',
         suggestions: [
           'Pass --runtime-backend first/acme or --runtime-backend @b/second/acme.',

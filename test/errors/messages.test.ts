@@ -129,21 +129,10 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
     const {cwd} = await project({'.git/HEAD': 'ref: refs/heads/main', ...smallBuild});
     await readWorkTree(cwd, {PATH: cwd});
   },
-  ERR_CONFIG_AMBIGUOUS: () => {
-    refuseOtherProject({
-      ...{path: '/app/mycli.config.json', directory: '/app', otherProject: '/app/packages/b'},
-      ...{settings: {}, targets: new Map()},
-    });
-  },
   ERR_CONFIG_FOREIGN: () => {
     throw foreignFile('/app/mycli.config.ts', 1001, ['If you trust it, pass --config /app/mycli.config.ts.']);
   },
-  ERR_CONFIG_SECRET: async () => {
-    const {cwd} = await project({...smallBuild, 'mycli.config.json': '{"apiKey": "shh"}'});
-    await loadConfigFile({cwd, warn: () => undefined}, 'mycli.config.json');
-  },
   ERR_ORIGIN_MISSING: () => listBundles({...legacy, legacyAuth: {getAuthorizationHeader: async () => 'Bearer x'}}),
-  ERR_ORIGIN_INVALID: () => normalizeOrigin('origin', 'ftp://runtime.example'),
   ERR_ORIGIN_UNTRUSTED: () => {
     assertTrustedOrigin('https://other.example', 'MYCLI_RUNTIME_ORIGIN', {
       MYCLI_TRUSTED_ORIGINS: 'https://runtime.example',
@@ -167,17 +156,6 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
     );
   },
   ERR_BACKEND_UNKNOWN: () => createBackendRegistry().get('legcy'),
-  ERR_BACKEND_AMBIGUOUS: () => {
-    const backend = {
-      apiVersion: 1,
-      ...{name: 'acme', summary: 'Acme', formats: ['v2']},
-      ...{check: () => undefined, upload: () => undefined},
-    };
-    return createBackendRegistry([
-      {plugin: 'mycli-plugin-acme', backend},
-      {plugin: '@acme/mycli-plugin-acme', backend},
-    ]).get('acme');
-  },
   ERR_BACKEND_FAILED: () =>
     callBackend({name: 'acme'}, 'uploading the bundle', new AbortController().signal, () =>
       Promise.reject(new Error('no bucket is set')),
@@ -209,7 +187,6 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_SSR_ENTRY_MISSING: async () => buildBundle(await project({'build/main.css': ''})),
   ERR_SSR_ENTRY_PUBLIC: async () =>
     buildBundle({...(await project()), format: 'v1', projectSlug: 'shop', ssrOnly: ['static/*.html']}),
-  ERR_IGNORED_ENTRY: async () => buildBundle({...(await project()), ignore: ['ssr.js']}),
   ERR_SENSITIVE_FILES: async () => buildBundle(await project({...smallBuild, 'build/static/.env': 'KEY=1'})),
   ERR_BUNDLE_TOO_LARGE: () => verifyLimits({name: 'acme', limits: {maxFiles: 2}}, {files: large}),
   ERR_ARCHIVE_INVALID: async () => {
@@ -345,6 +322,11 @@ const variants: Partial<Readonly<Record<ErrorCode, readonly Maker[]>>> = {
     async () => buildBundle({...(await project()), format: 'v1'}),
     async () => buildBundle({...(await project()), static: true, ssrOnly: ['ssr.js']}),
     () => parseFault('429x1:route=uplod'),
+    () => normalizeOrigin('origin', 'ftp://runtime.example'),
+    () => normalizeOrigin('origin', 'https://user:shh@runtime.example'),
+    () => normalizeOrigin('origin', 'https://runtime.example/?key=1'),
+    () => normalizeOrigin('origin', 'https://'),
+    () => assertTrustedOrigin('https://runtime.example', 'origin', {MYCLI_TRUSTED_ORIGINS: 'https://'}),
   ],
   ERR_CONFIG_INVALID: [
     async () => buildBundle(await project({...smallBuild, 'build/.runtime/config.json': '{"ssrOnly": '})),
@@ -357,16 +339,33 @@ const variants: Partial<Readonly<Record<ErrorCode, readonly Maker[]>>> = {
       const {cwd} = await project({'mycli.config.json': '{"wait": "yes"}'});
       await loadConfigFile({cwd, warn: () => undefined}, 'mycli.config.json');
     },
-  ],
-  ERR_ORIGIN_INVALID: [
-    () => normalizeOrigin('origin', 'https://user:shh@runtime.example'),
-    () => normalizeOrigin('origin', 'https://runtime.example/?key=1'),
-    () => normalizeOrigin('origin', 'https://'),
-    () => assertTrustedOrigin('https://runtime.example', 'origin', {MYCLI_TRUSTED_ORIGINS: 'https://'}),
+    () => {
+      refuseOtherProject({
+        ...{path: '/app/mycli.config.json', directory: '/app', otherProject: '/app/packages/b'},
+        ...{settings: {}, targets: new Map()},
+      });
+    },
+    async () => {
+      const {cwd} = await project({...smallBuild, 'mycli.config.json': '{"apiKey": "shh"}'});
+      await loadConfigFile({cwd, warn: () => undefined}, 'mycli.config.json');
+    },
   ],
   ERR_CREDENTIALS_MISSING: [
     () => listBundles({...legacy, preference: 'api'}),
     () => listBundles({...legacy, preference: 'auto'}),
+  ],
+  ERR_BACKEND_UNKNOWN: [
+    () => {
+      const backend = {
+        apiVersion: 1,
+        ...{name: 'acme', summary: 'Acme', formats: ['v2']},
+        ...{check: () => undefined, upload: () => undefined},
+      };
+      return createBackendRegistry([
+        {plugin: 'mycli-plugin-acme', backend},
+        {plugin: '@acme/mycli-plugin-acme', backend},
+      ]).get('acme');
+    },
   ],
   ERR_BUILD_DIRECTORY: [
     async () => buildBundle(await project({'build/.git/HEAD': ''})),
@@ -374,6 +373,7 @@ const variants: Partial<Readonly<Record<ErrorCode, readonly Maker[]>>> = {
   ],
   ERR_SSR_ENTRY_MISSING: [
     async () => buildBundle({...(await project()), format: 'v1', projectSlug: 'shop', ssrOnly: ['Server/**']}),
+    async () => buildBundle({...(await project()), ignore: ['ssr.js']}),
   ],
   ERR_PATTERN_INVALID: [
     async () => buildBundle({...(await project()), ssrOnly: []}),

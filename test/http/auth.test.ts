@@ -333,7 +333,7 @@ describe('OAuth client credentials', () => {
   test('a token URL with credentials is refused, and they are not repeated', () => {
     const options = {tokenUrl: 'https://me:canary-pass@x.test/token', clientId: 'c', clientSecret};
     expect(() => new OAuthClientCredentialsStrategy(options)).toThrow(
-      expect.objectContaining({code: 'ERR_ORIGIN_INVALID', message: expect.not.stringContaining('canary') as string}),
+      expect.objectContaining({code: 'ERR_OPTION_INVALID', message: expect.not.stringContaining('canary') as string}),
     );
   });
 });

@@ -185,7 +185,7 @@ describe('normalizeOrigin', () => {
   ])('refuses %j, names the option and repeats no secret', (value) => {
     expect(() => normalizeOrigin('--origin', value)).toThrow(
       expect.objectContaining({
-        code: 'ERR_ORIGIN_INVALID',
+        code: 'ERR_OPTION_INVALID',
         message: expect.stringMatching(/^--origin (?!.*canary)/) as string,
       }),
     );

@@ -25,7 +25,7 @@ export function missingOptions(options: LegacyBackendOptions, env: Environment):
 
 /**
  * Connects with the options of the context.
- * @throws RuntimeCliError `ERR_ORIGIN_INVALID` or `ERR_CREDENTIALS_MISSING`.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` or `ERR_CREDENTIALS_MISSING`.
  */
 export function connectLegacy({options, projectSlug, env, http}: LegacyContext): Send {
   const address = legacyOrigin(options, env);

@@ -45,8 +45,8 @@ interface CheckedBuild extends Pick<Scan, 'files' | 'ignored'> {
  * Verifies that the bundle has its server-only files. An ignore rule that excludes everything an ssrOnly pattern
  * matches has hit an entry point. If some files of the pattern remain, it has not; neither has one that only hits what
  * a framework's own patterns match besides its entries, such as source maps.
- * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING` when no default pattern of ssrOnly matches;
- * those of `verifyMarks`.
+ * @throws RuntimeCliError `ERR_SSR_ENTRY_MISSING`, also when no default pattern of ssrOnly matches; those of
+ * `verifyMarks`.
  */
 export function verifyServerFiles(
   format: BundleFormat,
@@ -264,7 +264,7 @@ export function isStatic(sources: ResolvedConfig['sources']): boolean {
 
 function ignoredError({path, rule}: {readonly path: string; readonly rule: string}, pattern: string): Error {
   return createError(
-    'ERR_IGNORED_ENTRY',
+    'ERR_SSR_ENTRY_MISSING',
     `The ignore rule "${rule}" excludes ${showPath(path)}, and with it everything that the ssrOnly pattern "${pattern}" matches.`,
     {
       suggestions: [

@@ -80,13 +80,13 @@ async function located(file: FileContent, cwd: string, isNamed: boolean): Promis
 
 /**
  * Refuses to choose between the project of the configuration file and one below it, where the working directory is.
- * @throws RuntimeCliError `ERR_CONFIG_AMBIGUOUS`.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID`.
  */
 export function refuseOtherProject(file: ConfigFile | undefined): void {
   if (file?.otherProject === undefined) return;
   const {path, directory, otherProject} = file;
   const message = `${otherProject} looks like a project of its own, but the configuration is that of ${directory}.`;
-  throw createError('ERR_CONFIG_AMBIGUOUS', `${message} Nothing was built or changed.`, {
+  throw createError('ERR_CONFIG_INVALID', `${message} Nothing was built or changed.`, {
     suggestions: [
       `For ${directory}, pass ${shellLine('-C', directory)}.`,
       `For ${otherProject} with ${path}, pass ${shellLine('--config', path)}.`,
@@ -320,7 +320,7 @@ function placeOfSecret(name: string): string {
 
 function misplacedSecret(file: string, path: string, place: string): Error {
   const message = `${file} contains a secret, ${path}. Secrets are not allowed in configuration files.`;
-  return createError('ERR_CONFIG_SECRET', message, {
+  return createError('ERR_CONFIG_INVALID', message, {
     suggestions: [place, `Remove ${path} from the file, and revoke the secret if others could read it.`],
   });
 }

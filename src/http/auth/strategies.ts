@@ -125,8 +125,8 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   #token: Token | undefined;
 
   /**
-   * @throws RuntimeCliError `ERR_ORIGIN_INVALID` for an invalid `tokenUrl`; `ERR_OPTION_INVALID` when the client ID
-   * contains a control character, the client secret is empty, or the key cannot be used.
+   * @throws RuntimeCliError `ERR_OPTION_INVALID` when `tokenUrl` is invalid, the client ID contains a control
+   * character, the client secret is empty, or the key cannot be used.
    */
   constructor(options: OAuthClientCredentialsOptions) {
     const {tokenUrl, clientId, clientSecret = '', clientKey, scopes = []} = options;

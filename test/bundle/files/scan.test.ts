@@ -366,7 +366,7 @@ describe('ignoring', () => {
   ])('a rule that hits %s is an error', async (_what, options, message) => {
     const cwd = await makeFolder(build);
     await expect(plan(cwd, options)).rejects.toMatchObject({
-      code: 'ERR_IGNORED_ENTRY',
+      code: 'ERR_SSR_ENTRY_MISSING',
       message: expect.stringContaining(message),
       suggestions: [expect.stringMatching(/\.bundleignore or --ignore.*--ssr-only/)],
       details: expect.objectContaining({
@@ -382,7 +382,10 @@ test('a rule that hits source maps, which a framework lists among its server fil
   const files = {'package.json': '{"dependencies": {"@a/pwa-kit-dev": "3"}}', '.bundleignore': '*.map\n'};
   const cwd = await makeFolder({...files, 'build/ssr.js': '', 'build/ssr.js.map': '', 'build/static/a.js': ''});
   expect((await plan(cwd)).files.map(({path}) => path)).toEqual(['ssr.js', 'static/a.js']);
-  await expect(plan(cwd, {ignore: ['ssr.js']})).rejects.toMatchObject({code: 'ERR_IGNORED_ENTRY'});
+  await expect(plan(cwd, {ignore: ['ssr.js']})).rejects.toMatchObject({
+    code: 'ERR_SSR_ENTRY_MISSING',
+    details: {rule: 'ssr.js'},
+  });
 });
 
 describe('files that may hold secrets', () => {

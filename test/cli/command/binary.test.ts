@@ -28,7 +28,7 @@ describe('the binary', () => {
     await writeFile(join(cwd, 'secret.json'), '{"apiKey": "canary-11"}');
     const ended = await runCli(binary, ['bundle:push', '--json', '--config', 'secret.json'], {cwd});
     expect(ended.code).toBe(3);
-    expect(JSON.parse(ended.stdout)).toMatchObject({error: {code: 'ERR_CONFIG_SECRET'}});
+    expect(JSON.parse(ended.stdout)).toMatchObject({error: {code: 'ERR_CONFIG_INVALID'}});
     expect(ended.stdout + ended.stderr).not.toContain('canary');
   });
 

@@ -144,7 +144,7 @@ describe('auth:login', () => {
     ['several lines', ['--origin', runtimeOrigin], `${canaries.key}\n${canaries.key}`, 'ERR_OPTION_INVALID'],
     ['no origin', [], canaries.key, 'ERR_ORIGIN_MISSING'],
     ['no token endpoint', ['--api-origin', apiOrigin, '--client-id', 'ci'], canaries.secret, 'ERR_USAGE'],
-    ['an origin with credentials', ['--origin', `https://a:${canaries.key}@x`], canaries.key, 'ERR_ORIGIN_INVALID'],
+    ['an origin with credentials', ['--origin', `https://a:${canaries.key}@x`], canaries.key, 'ERR_OPTION_INVALID'],
   ])('%s is an error, and nothing is stored', async (_what, args, stdin, error) => {
     const {stdout} = await mycli(['auth:login', '--json', ...args], {stdin});
     expect(JSON.parse(stdout)).toMatchObject({error: {code: error}});

@@ -54,7 +54,7 @@ describe('backend:list', () => {
     await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify({backends: {acme: {retries: 7}}}));
     const unclear = await bench.mycli(['bundle:push', '--runtime-backend', 'acme', '--json']);
     expect(unclear.code).toBe(3);
-    expect(JSON.parse(unclear.stdout)).toMatchObject({error: {code: 'ERR_BACKEND_AMBIGUOUS'}});
+    expect(JSON.parse(unclear.stdout)).toMatchObject({error: {code: 'ERR_BACKEND_UNKNOWN'}});
     const memory = join(bench.root, 'memory');
     const options = ['--backend-option', `memory=${memory}`];
     const token = {MYCLI_BACKEND_OPTION: 'token=canary-token'};

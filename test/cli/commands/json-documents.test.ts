@@ -136,7 +136,7 @@ const failures: readonly (Case & {readonly code: ErrorCode})[] = [
   {what: 'an unknown command', code: 'ERR_COMMAND_NOT_FOUND', args: ['bundel:push']},
   {what: 'a topic with an argument', code: 'ERR_COMMAND_NOT_FOUND', args: ['bundle', 'psuh']},
   {what: 'a flag alone', code: 'ERR_USAGE', args: ['--nope']},
-  {what: 'nothing to log in to', code: 'ERR_ORIGIN_INVALID', args: ['auth:login', '--api-origin', ':'], stdin: 'x'},
+  {what: 'nothing to log in to', code: 'ERR_OPTION_INVALID', args: ['auth:login', '--api-origin', ':'], stdin: 'x'},
   {what: 'a wrong address', code: 'ERR_USAGE', args: ['auth:logout', '--origin', 'ftp://runtime.example']},
   {what: 'wrong credentials', code: 'ERR_CHECK_FAILED', args: ['doctor'], env: nobody},
   {

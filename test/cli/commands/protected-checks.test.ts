@@ -129,10 +129,10 @@ test.each<[string, object, object, string, string]>([
     'a secret in the configuration',
     {},
     {check: {headers: {'x-sfdc-access-control': gate}}},
-    'ERR_CONFIG_SECRET',
+    'ERR_CONFIG_INVALID',
     'check.headers.x-sfdc-access-control',
   ],
-  ['a password in the configuration', {}, {check: {password: gate}}, 'ERR_CONFIG_SECRET', 'check.password'],
+  ['a password in the configuration', {}, {check: {password: gate}}, 'ERR_CONFIG_INVALID', 'check.password'],
   [
     'a password of one check in the configuration',
     {},

@@ -62,13 +62,14 @@ describe('the folder to push', () => {
       });
       const {files = [], error} = JSON.parse(stdout) as {
         files?: readonly {path: string}[];
-        error?: {code: string; suggestions: readonly string[]};
+        error?: {code: string; suggestions: readonly string[]; details?: object};
       };
       return {code, paths: files.map(({path}) => path), error};
     };
     expect(await from('scripts')).toMatchObject({paths: ['ssr.js']});
     const {code, error} = await from('packages/b');
-    expect([code, error?.code]).toEqual([3, 'ERR_CONFIG_AMBIGUOUS']);
+    expect([code, error?.code]).toEqual([3, 'ERR_CONFIG_INVALID']);
+    expect(error?.details).toMatchObject({otherProject: expect.stringMatching(/b$/)});
     const flags = (error?.suggestions ?? []).flatMap((advice) => shellWords(/ pass (-.+)\.$/.exec(advice)?.[1] ?? ''));
     expect(await from('packages/b', ...flags.slice(0, 2))).toMatchObject({paths: ['ssr.js']});
     expect(await from('packages/b', ...flags.slice(2))).toMatchObject({paths: ['ssr.mjs']});
@@ -99,9 +100,9 @@ describe('the folder to push', () => {
     });
     const env = {MYCLI_API_KEY: 'key'};
     const {code, stdout} = await runWarm(['-C', 'other', ...args, '--json'], {cwd: project, env});
-    expect({code, error: (JSON.parse(stdout) as {error: {code: string}}).error.code}).toEqual({
-      code: 3,
-      error: 'ERR_CONFIG_AMBIGUOUS',
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {code: 'ERR_CONFIG_INVALID', details: {otherProject: join(project, 'other')}},
     });
   });
 

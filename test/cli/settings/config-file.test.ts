@@ -259,7 +259,7 @@ describe('reading', () => {
     await write({'mycli.config.json': JSON.stringify(config)});
     const error: unknown = await load('.').catch((reason: unknown) => reason);
     expect(error).toMatchObject({
-      code: 'ERR_CONFIG_SECRET',
+      code: 'ERR_CONFIG_INVALID',
       message: expect.stringContaining(key) as string,
       suggestions: [expect.stringContaining(variable), expect.anything()],
     });

@@ -126,7 +126,7 @@ describe('resolveConnection', () => {
     '%s is no origin',
     async (origin) => {
       const error: unknown = await resolve({RUNTIME_ORIGIN: origin}).catch((reason: unknown) => reason);
-      expect(error).toMatchObject({code: 'ERR_ORIGIN_INVALID'});
+      expect(error).toMatchObject({code: 'ERR_OPTION_INVALID'});
       expect(String(error)).not.toContain('canary');
     },
   );
@@ -212,7 +212,7 @@ describe('assertTrustedOrigin', () => {
   test('a list with something else than origins is an error that names it', () => {
     expect(() => check('https://a.example', 'https://')).toThrow(
       expect.objectContaining({
-        code: 'ERR_ORIGIN_INVALID',
+        code: 'ERR_OPTION_INVALID',
         message: 'MYCLI_TRUSTED_ORIGINS is not a valid URL: "https://".',
       }),
     );
