@@ -2,11 +2,11 @@ import {closeSync, fstatSync, openSync, readSync} from 'node:fs';
 import {createError, type RuntimeCliError} from '../errors/index.js';
 import {isDotenv} from '../text/dotenv.js';
 
-/** The folders that tell a local runtime's data folder, which also has its credentials. */
-export const dataMarks = ['bundles', 'deployments', 'sites', 'temporary'] as const;
+/** The folders of a local runtime's data folder. */
+export const dataFolders = ['bundles', 'sites', 'temporary'] as const;
 
-/** The folders of a data folder. Those of earlier versions have the marks only. */
-export const dataFolders = [...dataMarks, 'targets'] as const;
+/** What tells a data folder. */
+export const dataMarks = [...dataFolders, 'credentials.json'] as const;
 
 /** Names of files that may be one of mycli's: data and texts. */
 const candidate = /(?:^|\/)(?:\.env[^/]*|[^./]+|[^/]+\.(?:env|json|jsonl|ndjson|log|txt))$/i;

@@ -7,6 +7,7 @@ import {accessHeader} from '../settings/target-settings.js';
 import {parseJson} from '../text/json.js';
 import {HttpFailure} from './answer.js';
 import type {Call, RuntimeContext} from './runtime-context.js';
+import type {TargetRecord} from './store/store.js';
 import {sitePath, type SiteName} from './sites/site-address.js';
 
 /**
@@ -76,12 +77,14 @@ export async function admitApi({context, request, params}: Call): Promise<string
  * target if that has some.
  * @throws HttpFailure 401 without them.
  */
-export function admitVisitor({context: {protect}, request}: Call, access: readonly string[] = []): string {
+export function admitVisitor({context: {protect}, request}: Call, access: TargetRecord['access'] = []): string {
   const {scheme, value} = authorization(request);
   const [user, password] = scheme === 'basic' ? basicCredentials(value) : ['browser', ''];
   const header = String(request.headers[accessHeader] ?? '');
   const isOpen = (wanted: string) => [password, header].some((one) => secretsEqual(one, wanted));
-  const isAdmitted = (protect === undefined || isOpen(protect)) && (access.length === 0 || access.some(isOpen));
+  const isAdmitted =
+    (protect === undefined || isOpen(protect)) &&
+    (access.length === 0 || access.some(({value: wanted}) => isOpen(wanted)));
   if (isAdmitted) return user;
   throw new HttpFailure(401, `This app needs a password, or the header ${accessHeader}.`, {
     'www-authenticate': 'Basic realm="app"',

@@ -146,7 +146,10 @@ function createContext(
   const {ssrEnvironment, ssrTimeoutSeconds: timeoutSeconds = 30} = options;
   const ofApps = {
     ...{store, timeoutSeconds, onWarning},
-    environment: (site: SiteName) => ({...ssrEnvironment, ...targets.environment(site)}),
+    environment(site: SiteName) {
+      const variables = Object.entries(targets.find(site).variables).map(([name, {value}]) => [name, value] as const);
+      return {...ssrEnvironment, ...Object.fromEntries(variables)};
+    },
     onOutput(site: SiteName, line: string, level: LogLevel) {
       onOutput(`${site.projectSlug}/${site.targetSlug}: ${line}`);
       logs.add(site, {time: now().toISOString(), level, line});

@@ -32,25 +32,30 @@ async function usedFolder() {
   await client.pushV2(await v2Archive());
   await client.deploy(1);
   await runtime.close();
-  const deployment = path.join(data, 'deployments', '1.json');
+  const state = path.join(data, 'state.json');
   const change = async (file: string, changes: object): Promise<void> => {
     const record = JSON.parse(await readFile(file, 'utf8')) as object;
     await writeFile(file, JSON.stringify({...record, ...changes}));
   };
-  return {data, victim, deployment, change};
+  /** Changes the record of the bundle or the deployment. */
+  const changeState = async (kind: 'bundles' | 'deployments', changes: object): Promise<void> => {
+    const records = JSON.parse(await readFile(state, 'utf8')) as Record<typeof kind, readonly object[]>;
+    await writeFile(state, JSON.stringify({...records, [kind]: [{...records[kind][0], ...changes}]}));
+  };
+  return {data, victim, state, change, changeState};
 }
 
 const refused = (file: string) => ({code: 'ERR_OPTION_INVALID', message: expect.stringContaining(file)});
 
 describe('a data folder from an untrusted source', () => {
   test('is refused when something in it is a link, or of another kind', async () => {
-    const folders = ['bundles', 'deployments', 'sites', 'temporary'];
+    const folders = ['bundles', 'sites', 'temporary'];
     const make = {
       link: (name: string, victim: string) => symlink(victim, name),
       file: (name: string) => writeFile(name, ''),
       folder: (name: string) => mkdir(name),
     };
-    const cases = {link: folders, file: folders, folder: ['port.json', 'credentials.json']};
+    const cases = {link: folders, file: folders, folder: ['port.json', 'credentials.json', 'state.json']};
     for (const kind of ['link', 'file', 'folder'] as const) {
       for (const name of cases[kind]) {
         const {data, victim} = await hostileFolder();
@@ -64,20 +69,19 @@ describe('a data folder from an untrusted source', () => {
   test.each(['../../victim', '../victim', '.', '..', '', 'a/b', `${randomUUID()}/..`])(
     'is refused when a deployment has the id "%s"',
     async (deploymentId) => {
-      const {data, deployment, change} = await usedFolder();
-      await change(deployment, {deploymentId});
-      await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(deployment));
+      const {data, state, changeState} = await usedFolder();
+      await changeState('deployments', {deploymentId});
+      await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(state));
     },
   );
 
-  test.each([2, 0, -1, 1.5, '../../victim'])('is refused when a bundle has the id %j', async (id) => {
-    const {data, change} = await usedFolder();
-    const file = path.join(data, 'bundles', '1', 'bundle.json');
-    await change(file, {id});
-    await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+  test.each([0, -1, 1.5, '../../victim'])('is refused when a bundle has the id %j', async (id) => {
+    const {data, state, changeState} = await usedFolder();
+    await changeState('bundles', {id});
+    await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(state));
   });
 
-  test.each(['bundles/1', 'bundles/1/bundle.json', 'bundles/1/archive', 'deployments/1.json', 'credentials.json'])(
+  test.each(['bundles/1', 'bundles/1/archive', 'state.json', 'credentials.json'])(
     'is refused when its %s is a link',
     async (name) => {
       const {data, victim} = await usedFolder();
@@ -88,18 +92,15 @@ describe('a data folder from an untrusted source', () => {
     },
   );
 
-  test.each([
-    'bundles/1/bundle.json',
-    'bundles/1/contents.json',
-    'bundles/1/archive',
-    'deployments/1.json',
-    'port.json',
-  ])('is refused when its %s is a named pipe, which would never be read to its end', async (name) => {
-    const {data} = await usedFolder();
-    await rm(path.join(data, name));
-    execFileSync('mkfifo', [path.join(data, name)]);
-    await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
-  });
+  test.each(['bundles/1/contents.json', 'bundles/1/archive', 'state.json', 'port.json'])(
+    'is refused when its %s is a named pipe, which would never be read to its end',
+    async (name) => {
+      const {data} = await usedFolder();
+      await rm(path.join(data, name));
+      execFileSync('mkfifo', [path.join(data, name)]);
+      await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
+    },
+  );
 
   test('is refused when a credential is more than a word, for it becomes a variable of a shell or a dotenv file', async () => {
     const {data, change} = await usedFolder();
@@ -145,7 +146,7 @@ describe('a data folder from an untrusted source', () => {
 
   test('keeps what the runtime did not create', async () => {
     const {data} = await usedFolder();
-    const own = ['temporary/notes.txt', 'sites/page.html', 'bundles/007/x', 'deployments/notes.json'];
+    const own = ['temporary/notes.txt', 'sites/page.html', 'bundles/007/x', 'notes.json'];
     for (const name of own) {
       await mkdir(path.dirname(path.join(data, name)), {recursive: true});
       await writeFile(path.join(data, name), 'mine');

@@ -55,14 +55,15 @@ describe('a data folder', () => {
     await push(clientOf(first), 0);
     await clientOf(first).deploy(1);
     await first.close();
-    const whole = ['archive', 'bundle.json', 'contents.json'];
+    const whole = ['archive', 'contents.json'];
     const both = {1: whole, 2: whole};
     const moments: readonly [string, (client: Client) => Promise<unknown>, object, string, number][] = [
       ['rename /bundles/2 before', pushSecond, {1: whole}, 'one', 1],
-      ['rename /bundles/2 after', pushSecond, both, 'one', 1],
-      ['rename /deployments/2 before', deploySecond, both, 'one', 1],
-      ['rename /deployments/2 after', deploySecond, both, 'two', 2],
-      ['rm bundles/1/archive before', remove, {1: ['bundle.json'], 2: whole}, 'two', 2],
+      ['rename /bundles/2 after', pushSecond, {1: whole}, 'one', 1],
+      ['rename /state.json after', pushSecond, both, 'one', 1],
+      ['rename /sites/ after', deploySecond, both, 'one', 1],
+      ['rename /state.json after', deploySecond, both, 'two', 2],
+      ['rm bundles/1 before', remove, {2: whole}, 'two', 2],
     ];
     for (const [dieAt, operation, bundles, served, deployments] of moments) {
       const child = await startChild(dataDirectory, script, dieAt);
@@ -78,7 +79,7 @@ describe('a data folder', () => {
       expect(folders, dieAt).toEqual(bundles);
       expect(await readdir(path.join(dataDirectory, 'temporary')), dieAt).toEqual([]);
       expect(await readdir(path.join(dataDirectory, 'sites')), dieAt).toHaveLength(1);
-      const shown = Object.keys(bundles).filter((id) => folders[id]?.includes('archive'));
+      const shown = Object.keys(bundles);
       const {json} = await client.legacy('projects/shop/bundles/');
       expect(json.results.map(({id}: {id: number}) => String(id)).sort(), dieAt).toEqual(shown);
       for (const id of shown) {
@@ -101,7 +102,7 @@ describe('a data folder', () => {
     await clientOf(first).pushV2(await v2Archive(build));
     await clientOf(first).deploy(1);
     await first.close();
-    const child = await startChild(dataDirectory, await compiledChild(), 'rename /targets/1.json after');
+    const child = await startChild(dataDirectory, await compiledChild(), 'rename /state.json after');
     const acknowledged: string[] = [];
     const write = async (name: string) => {
       const change = {...child.client.json({[name]: {value: name}}), method: 'PATCH'};
@@ -122,7 +123,7 @@ describe('a data folder', () => {
     const dataDirectory = await temporaryFolder();
     const script = await compiledChild();
     const moments = [
-      'mkdir /deployments after',
+      'mkdir /bundles after',
       'writeFile /temporary/ during',
       'rename /credentials.json before',
       'rename /port.json before',
@@ -203,8 +204,8 @@ describe('a data folder', () => {
   });
 
   test.each([
-    ['bundles/1/bundle.json', '{"id": 1'],
-    ['deployments/1.json', '{}'],
+    ['state.json', '{"bundles": ['],
+    ['state.json', '{}'],
     ['credentials.json', '[]'],
   ])('with an invalid %s is an error that names it', async (name, content) => {
     const dataDirectory = await temporaryFolder();

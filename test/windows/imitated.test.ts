@@ -68,7 +68,7 @@ describe('a file that another program has open for a moment', () => {
     expect(await mycli('held-files.cjs', ['runtime:start', '--data', 'data', '--', ...command])).toMatchObject({
       code: 0,
     });
-    expect(await readdir(join(bench.project, 'data/bundles/1'))).toContain('bundle.json');
+    expect(await readdir(join(bench.project, 'data/bundles/1'))).toContain('contents.json');
   });
 
   test('is named if it stays open', async () => {

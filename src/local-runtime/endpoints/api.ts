@@ -9,7 +9,7 @@ import {requestedBundle, param, projectOf, siteOf, type Call, type Protocol} fro
 import {siteUrl} from '../sites/site-address.js';
 import {deploymentState, type DeploymentProgress} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
-import type {ListedTarget, TargetPhase} from '../store/target-records.js';
+import {settingsOf, type Target, type TargetPhase} from '../store/target-records.js';
 import {receiveV2} from '../upload/receive-bundle.js';
 import {maskedValue} from './parameters.js';
 import {routesOf, type AnswerOf, type Handlers} from './serve.js';
@@ -30,10 +30,8 @@ const handlers: Handlers<typeof api.operations> = {
   listBundles: (call, range) =>
     page(range, call.context.store.bundles(projectOf(call)), (bundle) => bundleRow(bundle, call)),
   async deploy(call, {bundleId}) {
-    const site = siteOf(call);
     const bundle = requestedBundle(call, bundleId);
-    call.context.targets.verifyReady(site);
-    return deploymentRow(await call.context.deployments.deploy(site, {bundle, createdBy: call.user}), call);
+    return deploymentRow(await call.context.deployments.deploy(siteOf(call), {bundle, createdBy: call.user}), call);
   },
   listDeployments: (call, range) =>
     page(range, call.context.store.deployments(siteOf(call)), (deployment) => deploymentRow(deployment, call)),
@@ -50,21 +48,19 @@ const handlers: Handlers<typeof api.operations> = {
   cloneEnvironment: (call, {displayName: name, sourceEnvironmentId: copyFrom}) =>
     createEnvironment(call, {name, copyFrom}),
   getEnvironment: environmentOf,
-  deleteEnvironment: (call) => call.context.targets.remove(siteOf(call), call.user),
+  deleteEnvironment: (call) => call.context.targets.remove(siteOf(call)),
   listVariables(call) {
-    const rows = call.context.targets.variables(siteOf(call)).map(({name, isPublished, updatedAt, updatedBy}) => {
-      const publishingStatus = isPublished ? 'published' : 'publishing';
-      return [
-        name,
-        {value: maskedValue, publishingStatus, lastModified: updatedAt, lastModifiedBy: updatedBy},
-      ] as const;
+    const {variables, status} = call.context.targets.find(siteOf(call));
+    const publishingStatus = status === 'ready' ? 'published' : 'publishing';
+    const rows = Object.entries(variables).map(([name, {updatedAt: lastModified, updatedBy: lastModifiedBy}]) => {
+      return [name, {value: maskedValue, publishingStatus, lastModified, lastModifiedBy}] as const;
     });
     return Object.fromEntries(rows);
   },
-  setVariables: (call, changes) => call.context.targets.change(siteOf(call), changes, call.user),
+  setVariables: (call, changes) => call.context.targets.changeVariables(siteOf(call), changes, call.user),
   ...configurationHandlers('api', environmentOf, (_, range, rows) => page(range, rows, (row) => row)),
   async makePrimary(call) {
-    await call.context.targets.makePrimary(siteOf(call), call.user);
+    await call.context.targets.makePrimary(siteOf(call));
     return environmentOf(call);
   },
   listStorefronts: ({context}, range) =>
@@ -141,22 +137,18 @@ function environmentOf(call: Call) {
   return environmentRow(call.context.targets.find(siteOf(call)), call);
 }
 
-function environmentRow({status, ...site}: ListedTarget, call: Call): AnswerOf<typeof apiSchemas.ApiEnvironment> {
-  const {store, targets} = call.context;
-  // One that is being deleted may be gone by now.
-  const record = status === 'deleting' ? store.target(site) : targets.record(site);
-  const deployments = store.deployments(site);
-  const createdAt = record?.createdAt ?? deployments.at(-1)?.createdAt;
+function environmentRow(target: Target, call: Call): AnswerOf<typeof apiSchemas.ApiEnvironment> {
+  const [newest] = call.context.store.deployments(target);
   return {
-    ...toWire(targetSettings, 'api', targets.settings(site)),
-    environmentId: site.targetSlug,
-    displayName: record?.name ?? site.targetSlug,
-    status: environmentWords[status],
-    isPrimary: record?.primary ?? false,
-    mrtOrigin: siteUrl(call, site),
+    ...toWire(targetSettings, 'api', settingsOf(target)),
+    environmentId: target.targetSlug,
+    displayName: target.name,
+    status: environmentWords[target.status],
+    isPrimary: target.primary,
+    mrtOrigin: siteUrl(call, target),
     // It has no host name of its own here.
-    url: siteUrl(call, site),
-    creationDate: createdAt,
-    lastModified: deployments[0]?.createdAt ?? createdAt,
+    url: siteUrl(call, target),
+    creationDate: target.createdAt,
+    lastModified: newest?.createdAt ?? target.createdAt,
   };
 }

@@ -5,59 +5,56 @@ import type {Range} from '../../wire/parameters.js';
 import {HttpFailure, validate} from '../answer.js';
 import {param, siteOf, type Call} from '../runtime-context.js';
 import type {RedirectRecord} from '../store/store.js';
+import type {Target} from '../store/target-records.js';
 import {maskedValue} from './parameters.js';
 
-type Row = Readonly<Record<string, unknown>> & {readonly id: string};
+type ListedRow = Readonly<Record<string, unknown>> & {readonly id: string};
 
 /** The handlers for the configuration of targets, in the words of a service. */
-export function configurationHandlers<Target, Page>(
+export function configurationHandlers<Row, Page>(
   service: Service,
-  target: (call: Call) => Target,
-  page: (call: Call, range: Range, rows: readonly Row[]) => Page,
+  target: (call: Call) => Row,
+  page: (call: Call, range: Range, rows: readonly ListedRow[]) => Page,
 ) {
-  const redirectRow = ({id, ...redirect}: RedirectRecord): Row => {
+  const redirectRow = ({id, ...redirect}: RedirectRecord): ListedRow => {
     const row = toWire(redirectFields, service, redirect);
     // The other service knows redirects by their paths.
-    return (service === 'api' ? {...row, id} : row) as Row;
+    return (service === 'api' ? {...row, id} : row) as ListedRow;
   };
-  const recordOf = (call: Call) => {
-    const {targets} = call.context;
-    return targets.record(targets.find(siteOf(call)));
-  };
+  const targetOf = (call: Call) => call.context.targets.find(siteOf(call));
   const found = (call: Call): RedirectRecord => {
     const {fromPath, redirectId} = call.params;
-    const redirects = recordOf(call)?.redirects ?? [];
+    const {redirects} = targetOf(call);
     const redirect = redirects.find(({from, id}) => (redirectId === undefined ? from === fromPath : id === redirectId));
     if (redirect === undefined) throw new HttpFailure(404, 'The target has no such redirect.');
     return redirect;
   };
   /** Replaces the redirects of a target. */
   const change = (call: Call, changed: (redirects: readonly RedirectRecord[]) => readonly RedirectRecord[]) =>
-    call.context.targets.configure(siteOf(call), call.user, false, ({redirects}) => ({
-      redirects: [...changed(redirects)],
-    }));
+    call.context.targets.configure(siteOf(call), ({redirects}) => ({redirects: [...changed(redirects)]}));
   const completed = (values: Readonly<Record<string, unknown>>, id: string): RedirectRecord => {
     const standard = Object.entries(redirectFields).map(([name, field]) => [name, field.default] as const);
     const all = {...Object.fromEntries(standard), ...values};
     return {...(validate(redirectSchema, all, 'The redirect') as RedirectRecord), id};
   };
   return {
-    async updateTarget(call: Call, changes: object): Promise<Target> {
+    async updateTarget(call: Call, changes: object): Promise<Row> {
       const {name, ...settings} = fromWire(targetSettings, service, {...changes});
       const changed = Object.keys(settings);
       if (changed.length === 0 && name === undefined) throw new HttpFailure(400, 'The body changes no setting.');
       const publishes = changed.some((key) => targetSettings[key]?.publishes === true);
-      await call.context.targets.configure(siteOf(call), call.user, publishes, (record) => ({
-        name: typeof name === 'string' ? name : record.name,
-        settings: {...record.settings, ...settings},
-      }));
+      const change = (before: Target) => ({
+        name: typeof name === 'string' ? name : before.name,
+        settings: {...before.settings, ...settings},
+      });
+      await call.context.targets.configure(siteOf(call), change, publishes ? call.user : undefined);
       return target(call);
     },
     listRedirects: (call: Call, range: Range) =>
       page(
         call,
         range,
-        (recordOf(call)?.redirects ?? []).map((one) => redirectRow(one)),
+        targetOf(call).redirects.map((one) => redirectRow(one)),
       ),
     async createRedirect(call: Call, values: object) {
       const redirect = completed(fromWire(redirectFields, service, {...values}), randomUUID());
@@ -82,22 +79,20 @@ export function configurationHandlers<Target, Page>(
       page(
         call,
         range,
-        (recordOf(call)?.access ?? []).map(({id}) => ({id, value: maskedValue})),
+        targetOf(call).access.map(({id}) => ({id, value: maskedValue})),
       ),
-    async createAccessHeader(call: Call, {value}: {readonly value: string}): Promise<Row> {
+    async createAccessHeader(call: Call, {value}: {readonly value: string}): Promise<ListedRow> {
       const id = randomUUID();
-      await call.context.targets.configure(siteOf(call), call.user, false, ({access}) => ({
-        access: [...access, {id, value}],
-      }));
+      await call.context.targets.configure(siteOf(call), ({access}) => ({access: [...access, {id, value}]}));
       return {id, value: maskedValue};
     },
     async deleteAccessHeader(call: Call) {
       const id = param(call, 'accessId');
-      if (recordOf(call)?.access.every((one) => one.id !== id) !== false)
+      const access = targetOf(call).access.filter((one) => one.id !== id);
+      if (access.length === targetOf(call).access.length) {
         throw new HttpFailure(404, 'The target has no such access header.');
-      await call.context.targets.configure(siteOf(call), call.user, false, ({access}) => ({
-        access: access.filter((one) => one.id !== id),
-      }));
+      }
+      await call.context.targets.configure(siteOf(call), () => ({access}));
     },
   };
 }

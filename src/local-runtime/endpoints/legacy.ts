@@ -8,7 +8,7 @@ import {requestedBundle, projectOf, siteOf, type Call, type Protocol} from '../r
 import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
-import type {ListedTarget, NewTarget, Targets, TargetPhase} from '../store/target-records.js';
+import {settingsOf, type NewTarget, type Target, type TargetPhase} from '../store/target-records.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {presignedUrl} from './archive.js';
 import {maskedValue} from './parameters.js';
@@ -20,7 +20,6 @@ const handlers: Handlers<typeof legacy.operations> = {
   pushV1: async (call) => pushedV1(await receiveV1(call), `${call.origin}/`),
   pushAndDeployV1(call) {
     const site = siteOf(call);
-    call.context.targets.verifyReady(site);
     return call.context.deployments.exclusively(site, async (start) => {
       const upload = await receiveV1(call);
       await start({bundle: upload.bundle, createdBy: call.user, route: 'upload'});
@@ -34,18 +33,17 @@ const handlers: Handlers<typeof legacy.operations> = {
   listBundles: (call, range) =>
     page(call, range, call.context.store.bundles(projectOf(call)), (bundle) => bundleRow(bundle, call)),
   deleteBundles: (call, {bundle_ids: ids}) => removeSeveral(call, ids),
-  deleteBundle: (call) => deleteBundle(call, requestedBundle(call)),
+  deleteBundle: (call) => call.context.deployments.deleteBundle(requestedBundle(call)),
   downloadBundle: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
   listTargets(call, range) {
     return page(call, range, call.context.targets.list(projectOf(call)), (target) => targetRow(target, call));
   },
   getTarget: (call) => targetRow(call.context.targets.find(siteOf(call)), call),
   async deploy(call, {bundle_id: requested}) {
-    const {deployments, targets} = call.context;
+    const {deployments} = call.context;
     const site = siteOf(call);
     const id = requested === 'current' ? deployments.current(site)?.bundleId : requested;
     if (id === undefined) throw new HttpFailure(400, `Nothing is deployed to "${site.targetSlug}".`);
-    targets.verifyReady(site);
     await deployments.deploy(site, {bundle: requestedBundle(call, id), createdBy: call.user});
     return {warnings: []};
   },
@@ -59,9 +57,15 @@ const handlers: Handlers<typeof legacy.operations> = {
   },
   cloneTarget: (call, {from_target_slug: copyFrom}) =>
     createTarget(call, siteOf(call), {name: siteOf(call).targetSlug, copyFrom}),
-  deleteTarget: (call) => call.context.targets.remove(siteOf(call), call.user),
-  listVariables: (call, range) => page(call, range, call.context.targets.variables(siteOf(call)), variableRow),
-  setVariables: (call, changes) => call.context.targets.change(siteOf(call), changes, call.user),
+  deleteTarget: (call) => call.context.targets.remove(siteOf(call)),
+  listVariables(call, range) {
+    const {variables, status} = call.context.targets.find(siteOf(call));
+    const publishing_status_description = status === 'ready' ? 'Published' : 'Publishing';
+    return page(call, range, Object.entries(variables), ([name, {updatedAt: updated_at, updatedBy: updated_by}]) => ({
+      [name]: {value: maskedValue, updated_at, updated_by, publishing_status_description},
+    }));
+  },
+  setVariables: (call, changes) => call.context.targets.changeVariables(siteOf(call), changes, call.user),
   async invalidate(call, {pattern}) {
     const site = siteOf(call);
     await call.context.targets.invalidate(site, pattern, call.user);
@@ -74,7 +78,7 @@ const handlers: Handlers<typeof legacy.operations> = {
   ),
   createApiKey: async ({context}) => ({api_key: await context.renewApiKey()}),
   async createLogToken(call) {
-    call.context.targets.status(siteOf(call));
+    call.context.targets.find(siteOf(call));
     return {token: await issueLogToken(siteOf(call), call.context)};
   },
 };
@@ -90,14 +94,6 @@ function pushedV1({bundle, warnings}: AcceptedUpload, url: string): AnswerOf<typ
   return {bundle_id: bundle.id, message: bundle.message, url, bundle_preview_url: null, warnings};
 }
 
-/** Deletes a bundle. @throws HttpFailure 409 when a target runs or is deploying it. */
-export async function deleteBundle({context}: Pick<Call, 'context'>, bundle: BundleRecord): Promise<void> {
-  const {store, deployments, now} = context;
-  const [target] = [...deployments.targetsServing(bundle), ...deployments.targetsAwaiting(bundle)];
-  if (target !== undefined) throw new HttpFailure(409, `Bundle ${bundle.id} is in use by "${target}".`);
-  await store.deleteBundle(bundle, now());
-}
-
 async function removeSeveral(
   call: Call,
   ids: readonly number[],
@@ -106,7 +102,7 @@ async function removeSeveral(
   const rejected: {bundle_id: number; errors: string}[] = [];
   for (const id of new Set(ids)) {
     try {
-      await deleteBundle(call, requestedBundle(call, id));
+      await call.context.deployments.deleteBundle(requestedBundle(call, id));
       queued.push(id);
     } catch (error) {
       if (!(error instanceof HttpFailure)) throw error;
@@ -182,18 +178,17 @@ const stateWords = {
   deleting: 'ACTIVE',
 } as const satisfies Readonly<Record<TargetPhase, string>>;
 
-function targetRow({status, ...site}: ListedTarget, call: Call): AnswerOf<typeof legacySchemas.LegacyTarget> {
-  const {store, targets, now} = call.context;
-  const {targetSlug: slug} = site;
-  const [newest] = store.deployments(site);
+function targetRow(target: Target, call: Call): AnswerOf<typeof legacySchemas.LegacyTarget> {
+  const {store, now} = call.context;
+  const [newest] = store.deployments(target);
   return {
-    ...toWire(targetSettings, 'legacy', targets.settings(site)),
-    slug,
-    name: targets.record(site)?.name ?? slug,
-    state: stateWords[status],
-    deletion_status: status === 'deleting' ? 'CLEANUP_IN_PROGRESS' : 'ACTIVE',
+    ...toWire(targetSettings, 'legacy', settingsOf(target)),
+    slug: target.targetSlug,
+    name: target.name,
+    state: stateWords[target.status],
+    deletion_status: target.status === 'deleting' ? 'CLEANUP_IN_PROGRESS' : 'ACTIVE',
     // In place of the host names of real targets, which have no path: this server has one host for all.
-    url: siteUrl(call, site),
+    url: siteUrl(call, target),
     current_deploy:
       newest === undefined
         ? null
@@ -207,9 +202,4 @@ function targetRow({status, ...site}: ListedTarget, call: Call): AnswerOf<typeof
 async function createTarget(call: Call, site: SiteName, target: Omit<NewTarget, 'user'>) {
   await call.context.targets.create(site, {...target, user: call.user});
   return targetRow(call.context.targets.find(site), call);
-}
-
-function variableRow({name, isPublished, updatedAt, updatedBy}: ReturnType<Targets['variables']>[number]) {
-  const publishing_status_description = isPublished ? 'Published' : 'Publishing';
-  return {[name]: {value: maskedValue, updated_at: updatedAt, updated_by: updatedBy, publishing_status_description}};
 }

@@ -3,7 +3,6 @@ import prettyBytes from 'pretty-bytes';
 import type {ContentFile} from '../../bundle/contents/bundle-contents.js';
 import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
 import {presignedUrl} from '../endpoints/archive.js';
-import {deleteBundle} from '../endpoints/legacy.js';
 import {requestedBundle, param, type Call, type RuntimeContext} from '../runtime-context.js';
 import type {BundleRecord} from '../store/store.js';
 import {
@@ -58,7 +57,7 @@ ${textBlock('Values of the configuration', values)}
 
 export async function deleteFromPage(call: Call): Promise<Response> {
   await readForm(call);
-  await deleteBundle(call, requestedBundle(call));
+  await call.context.deployments.deleteBundle(requestedBundle(call));
   return seeOther(`${projectPath(param(call, 'projectSlug'))}?done=delete`);
 }
 

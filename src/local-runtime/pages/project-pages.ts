@@ -6,7 +6,7 @@ import {requestedBundle, param, siteOf, type Call, type RuntimeContext} from '..
 import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
-import type {ListedTarget, TargetPhase} from '../store/target-records.js';
+import type {Target, TargetPhase} from '../store/target-records.js';
 import * as page from './page.js';
 
 /** How many bundles, deployments or projects a page shows. */
@@ -25,7 +25,7 @@ export function showOverview(call: Call): Promise<Response> {
   const {store} = call.context;
   const projects = store.projects().slice(0, listed);
   const content = html`${page.livePart('targets', projects.length === 0 ? welcome(call.origin) : targetCards(call, projects))}
-${page.liveSection('Newest deployments', deploymentTable(call, store.newestDeployments(8)))}`;
+${page.liveSection('Newest deployments', deploymentTable(call, store.deployments().slice(0, 8)))}`;
   return page.pageAnswer({title: 'What runs here', content});
 }
 
@@ -58,28 +58,28 @@ function targetCards(call: Call, projects: readonly string[]): page.Html {
   return html`<ul class="cards">${cards}</ul>`;
 }
 
-function targetCard(call: Call, {status, ...site}: ListedTarget, place: page.Html): page.Html {
+function targetCard(call: Call, target: Target, place: page.Html): page.Html {
   const {context} = call;
-  const {targetSlug} = site;
-  const current = context.deployments.current(site);
-  const [newest] = context.store.deployments(site);
-  const url = siteUrl(call, site);
+  const {targetSlug, status} = target;
+  const current = context.deployments.current(target);
+  const [newest] = context.store.deployments(target);
+  const url = siteUrl(call, target);
   const link = html`<p class="address"><a href="${url}">${page.foreign(url.replaceAll(/^http:\/\/|\/$/g, ''))}</a></p>`;
   const next = newest?.number === current?.number ? undefined : newest;
   const shown = current ?? newest;
-  const variables = Object.keys(context.targets.record(site)?.variables ?? {});
+  const variables = Object.keys(target.variables);
   return html`<li class="card">
-<p class="place"><span>${place} / <a href="${targetPath(site)}"><strong>${page.foreign(targetSlug)}</strong></a></span>${shown ? stateText(shown, context) : (targetStates[status] ?? html`–`)}</p>
+<p class="place"><span>${place} / <a href="${targetPath(target)}"><strong>${page.foreign(targetSlug)}</strong></a></span>${shown ? stateText(shown, context) : (targetStates[status] ?? html`–`)}</p>
 ${current ? html`${link}${deploymentLine(current, context)}` : html`<p class="soft">Nothing is live.</p>`}
 ${next && html`<div class="next">${current && stateText(next, context)}${deploymentLine(next, context)}</div>`}
 ${variables.length > 0 && html`<p class="soft next">Variables: ${page.foreign(variables.join(', '))}</p>`}
-${configurationLines(context, site).map((line) => html`<p class="soft next">${page.foreign(line)}</p>`)}
+${configurationLines(context, target).map((line) => html`<p class="soft next">${page.foreign(line)}</p>`)}
 </li>`;
 }
 
 /** What is set for a target besides what every target has, its redirects, whether it is shut, and its last log lines. */
-function configurationLines({targets, logs}: RuntimeContext, site: SiteName): readonly string[] {
-  const {settings = {}, redirects = [], access = [], primary = false} = targets.record(site) ?? {};
+function configurationLines({logs}: RuntimeContext, target: Target): readonly string[] {
+  const {settings, redirects, access, primary} = target;
   const {proxies = [], ...others} = settings;
   const set = Object.entries(others).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const moved = redirects.slice(0, listed).map(({from, to}) => `${from} → ${to}`);
@@ -93,7 +93,7 @@ function configurationLines({targets, logs}: RuntimeContext, site: SiteName): re
     ...(passed.length > 0 ? [`Proxies, which only a hosted service passes on: ${passed.join(', ')}`] : []),
     ...(moved.length > 0 ? [`Redirects: ${[...moved, ...more].join(', ')}`] : []),
     ...(access.length > 0 ? ['Shut: visitors need an access header.'] : []),
-    ...logs.last(site).slice(-5),
+    ...logs.last(target).slice(-5),
   ];
 }
 
@@ -194,7 +194,7 @@ ${bundles.length > 0 && html`<h2>Deploy a bundle</h2>${deployForm(call, projectS
 ${page.liveSection('Bundles', newest)}
 ${bundles.length > listed && html`<form action="${projectPath(projectSlug)}"><label for="filter">Filter bundles</label><input id="filter" name="filter" value="${filter}"><button>Filter</button></form>`}
 ${found.length > listed && html`<p>${start + 1} to ${start + shown.length} of ${found.length}. ${turn('Newer', start - listed)}${turn('Older', start + listed)}</p>`}
-${page.liveSection('Deployments', deploymentTable(call, store.newestDeployments(listed, projectSlug)))}
+${page.liveSection('Deployments', deploymentTable(call, store.deployments({projectSlug}).slice(0, listed)))}
 ${page.liveSection('Invalidations', invalidationTable(call, projectSlug))}`;
   return page.pageAnswer({title: projectSlug, content});
 }
@@ -219,12 +219,11 @@ ${page.liveSection('Invalidations', invalidationTable(call, projectSlug, [target
 function invalidationTable(
   {context: {targets}}: Call,
   projectSlug: string,
-  shown: readonly ListedTarget[] = targets.list(projectSlug),
+  shown: readonly Target[] = targets.list(projectSlug),
 ): page.Html {
-  const rows = shown.flatMap(({targetSlug}) => {
-    const {invalidations = []} = targets.record({projectSlug, targetSlug}) ?? {};
-    return invalidations.map(({pattern, createdAt, createdBy}) => ({createdAt, targetSlug, pattern, createdBy}));
-  });
+  const rows = shown.flatMap(({targetSlug, invalidations}) =>
+    invalidations.map((invalidation) => ({...invalidation, targetSlug})),
+  );
   return page.table('Invalidations of the cache, newest first', {
     columns: ['Pattern', 'Target', 'When', 'By'],
     rows: rows
@@ -241,7 +240,7 @@ function invalidationTable(
 
 export function deployForm({context}: Call, projectSlug: string, bundles: readonly BundleRecord[]): page.Html {
   const {store} = context;
-  const [last] = store.newestDeployments(1, projectSlug);
+  const [last] = store.deployments({projectSlug});
   const options = bundles.slice(0, listed).map(({id, message}) => {
     return html`<option value="${id}">${id}: ${message.slice(0, 60)}</option>`;
   });
@@ -263,7 +262,6 @@ export async function deployFromPage(call: Call): Promise<Response> {
   if (problem) throw new HttpFailure(400, `The slug of the target ${problem.message}.`);
   const bundle = requestedBundle(call, Number(form.get('bundle')));
   const site = {projectSlug, targetSlug};
-  call.context.targets.verifyReady(site);
   await call.context.deployments.deploy(site, {bundle, createdBy: call.user});
   return page.seeOther(`${projectPath(projectSlug)}?done=deploy`);
 }

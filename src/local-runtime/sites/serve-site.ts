@@ -20,11 +20,7 @@ export const siteProtocol: Protocol = {
   routes: [{method: 'ALL', path: '*', name: 'site', handle: serveSite}],
   admit(call) {
     const place = placeOf(call);
-    const record = place && call.context.targets.record(place.site);
-    return admitVisitor(
-      call,
-      record?.access.map(({value}) => value),
-    );
+    return admitVisitor(call, place && call.context.targets.get(place.site)?.access);
   },
   failure: ({status, message, headers}) => text(status, message, headers),
 };
@@ -55,7 +51,7 @@ async function serveSite(request: Call): Promise<Response> {
   const place = placeOf(request);
   if (place === undefined && requested === '/') return text(200, `${where}, for development only.`);
   if (place === undefined) throw new HttpFailure(404, `Nothing is served at ${requested}. ${where}.`);
-  const moved = movedTo(place, request.search, context.targets.record(place.site));
+  const moved = movedTo(place, request.search, context.targets.get(place.site));
   if (moved !== undefined) return moved;
   const deployment = context.deployments.current(place.site);
   if (deployment === undefined) {

@@ -21,7 +21,7 @@ export interface DataFolder {
   close(): Promise<void>;
 }
 
-const files = ['credentials.json', 'port.json'];
+const files = ['credentials.json', 'port.json', 'state.json'];
 
 /**
  * Opens a folder for one runtime, or creates a temporary one after removing those that killed runtimes left behind. It
@@ -56,11 +56,9 @@ async function verify(folder: string): Promise<void> {
     const isRight = files.includes(name) ? stats?.isFile() : stats?.isDirectory();
     if (isRight === false) throw damaged(path.join(folder, name));
   }
-  for (const name of ['bundles', 'deployments', 'targets']) {
-    const entries = await readdir(path.join(folder, name), {recursive: true, withFileTypes: true}).catch(() => []);
-    const stranger = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
-    if (stranger) throw damaged(path.join(stranger.parentPath, stranger.name));
-  }
+  const entries = await readdir(path.join(folder, 'bundles'), {recursive: true, withFileTypes: true}).catch(() => []);
+  const stranger = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
+  if (stranger) throw damaged(path.join(stranger.parentPath, stranger.name));
 }
 
 function damaged(name: string): Error {
@@ -81,7 +79,7 @@ export function storeStream(source: AsyncIterable<Buffer>, file: string): Promis
 export async function writeJson(file: string, value: unknown, dataFolder: string): Promise<void> {
   const temporary = path.join(dataFolder, 'temporary', `${randomUUID()}.json`);
   try {
-    await writeFile(temporary, `${JSON.stringify(value, null, 2)}\n`, {flag: 'wx', mode: 0o600});
+    await writeFile(temporary, `${JSON.stringify(value)}\n`, {flag: 'wx', mode: 0o600});
     await moveFile(temporary, file);
   } catch (error) {
     await rm(temporary, {force: true});
@@ -89,12 +87,23 @@ export async function writeJson(file: string, value: unknown, dataFolder: string
   }
 }
 
-/** Parses a JSON file. @throws Error if it cannot be read or does not fit the schema. */
+/**
+ * Reads a JSON file of a data folder; undefined if there is none.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` if it cannot be read or does not fit the schema.
+ */
 export async function readDataFile<Schema extends v.GenericSchema>(
   file: string,
   schema: Schema,
-): Promise<v.InferOutput<Schema>> {
-  return v.parse(schema, await readJsonFile(file));
+): Promise<v.InferOutput<Schema> | undefined> {
+  try {
+    return v.parse(schema, await readJsonFile(file));
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return undefined;
+    throw createError('ERR_OPTION_INVALID', `A file of the data folder cannot be read: ${file}.`, {
+      cause,
+      suggestions: ['Remove the file, or choose another data folder.'],
+    });
+  }
 }
 
 // The folder may come from someone else, and users put its credentials into shells and dotenv files.
@@ -115,13 +124,7 @@ export async function openCredentials(
   given: Partial<StoredCredentials>,
 ): Promise<StoredCredentials> {
   const file = path.join(dataFolder, 'credentials.json');
-  const saved = await readDataFile(file, credentialsSchema).catch(async (error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return makeCredentials(file, dataFolder);
-    throw createError('ERR_OPTION_INVALID', `The credentials of the data folder cannot be read: ${file}.`, {
-      cause: error,
-      suggestions: ['Remove the file. New credentials are created at the next start.'],
-    });
-  });
+  const saved = (await readDataFile(file, credentialsSchema)) ?? (await makeCredentials(file, dataFolder));
   const credentials = {
     apiKey: given.apiKey ?? saved.apiKey,
     organizationId: given.organizationId ?? saved.organizationId,

@@ -26,40 +26,61 @@ interface DeploymentRequest {
 /** Deploys a bundle. When it resolves, the files are in place and the deployment's time starts. */
 type Start = (request: DeploymentRequest) => Promise<DeploymentRecord>;
 
+/** A request to deploy that is being prepared. Its deployment has no record yet, but needs its bundle. */
+interface Preparation {
+  readonly targetSlug: string;
+  readonly since: string;
+  bundleId: number | undefined;
+}
+
 /** Runs deployments, one at a time per target, and tracks what is running where. */
 export class Deployments {
   readonly #options: DeploymentsOptions;
-  /** Targets with a request in progress, and when it began. */
-  readonly #busy = new Map<string, Date>();
-  /** Deployments that are being prepared: they have no record yet, but need their bundle. */
-  readonly #preparing = new Set<{readonly bundle: BundleRecord; readonly targetSlug: string}>();
+  /** By target. */
+  readonly #preparing = new Map<string, Preparation>();
 
   constructor(options: DeploymentsOptions) {
     this.#options = options;
   }
 
-  /** Deploys a bundle to a target. @throws HttpFailure 409 if a deployment to it is in progress. */
+  /** Deploys a bundle to a target. @throws HttpFailure 409, see `exclusively()`. */
   deploy(site: SiteName, request: Omit<DeploymentRequest, 'route'>): Promise<DeploymentRecord> {
     return this.exclusively(site, (start) => start({...request, route: 'deploy'}));
   }
 
   /**
    * Runs `work`, which may start a deployment, while no one else can deploy to the target.
-   * @throws HttpFailure 409 if a deployment to it is in progress.
+   * @throws HttpFailure 409 while a deployment to it is in progress, or the target is being made or deleted.
    */
   async exclusively<T>(site: SiteName, work: (start: Start) => Promise<T>): Promise<T> {
+    this.verifyReady(site);
     const key = sitePath(site);
     const running = this.running(site);
-    const since = running?.createdAt ?? this.#busy.get(key)?.toISOString();
+    const since = running?.createdAt ?? this.#preparing.get(key)?.since;
     if (since !== undefined) {
       const what = running ? `Bundle ${running.bundleId}` : 'Another bundle';
       throw new HttpFailure(409, `${what} has been deploying to "${site.targetSlug}" since ${since}.`);
     }
-    this.#busy.set(key, this.#options.now());
+    const {targetSlug} = site;
+    const preparation: Preparation = {targetSlug, since: this.#options.now().toISOString(), bundleId: undefined};
+    this.#preparing.set(key, preparation);
     try {
-      return await work((request) => this.#start(request, site));
+      return await work((request) => {
+        preparation.bundleId = request.bundle.id;
+        return this.#start(request, site);
+      });
     } finally {
-      this.#busy.delete(key);
+      this.#preparing.delete(key);
+    }
+  }
+
+  /** @throws HttpFailure 409 while a target is being made or deleted: nothing can be deployed to it. */
+  verifyReady(site: SiteName): void {
+    const {store, now} = this.#options;
+    const {readyAt = '', goneAt = ''} = store.target(site) ?? {};
+    const time = now().toISOString();
+    if (time < readyAt || time < goneAt) {
+      throw new HttpFailure(409, `The target "${site.targetSlug}" is being ${time < goneAt ? 'deleted' : 'created'}.`);
     }
   }
 
@@ -70,8 +91,6 @@ export class Deployments {
     const {projectSlug, targetSlug} = site;
     if (!store.bundle(projectSlug, bundleId)) throw new HttpFailure(404, `Bundle ${bundleId} was deleted.`);
     const outcome = faults.take(route, 'fail') ? 'failed' : 'finished';
-    const preparing = {bundle, targetSlug};
-    this.#preparing.add(preparing);
     let files: string | undefined;
     try {
       if (outcome === 'finished') {
@@ -89,7 +108,6 @@ export class Deployments {
       await this.#removeOldSites(site);
       return deployment;
     } finally {
-      this.#preparing.delete(preparing);
       if (files !== undefined) await rm(files, {recursive: true, force: true});
     }
   }
@@ -113,16 +131,27 @@ export class Deployments {
     return this.#newest(site, isUnderWay);
   }
 
+  /** Whether a deployment to a target is in progress, or is being prepared. */
+  isDeploying(site: SiteName): boolean {
+    return this.#preparing.has(sitePath(site)) || this.running(site) !== undefined;
+  }
+
   targetsServing({projectSlug, id}: BundleRecord): readonly string[] {
     const targets = this.#options.store.targets(projectSlug);
     return targets.filter((targetSlug) => this.current({projectSlug, targetSlug})?.bundleId === id);
   }
 
-  targetsAwaiting({projectSlug, id}: BundleRecord): readonly string[] {
-    const prepared = [...this.#preparing].filter(({bundle}) => bundle.id === id).map(({targetSlug}) => targetSlug);
-    const targets = this.#options.store.targets(projectSlug);
-    const running = targets.filter((targetSlug) => this.running({projectSlug, targetSlug})?.bundleId === id);
-    return [...prepared, ...running];
+  /** Deletes a bundle. @throws HttpFailure 409 when a target runs or is deploying it. */
+  async deleteBundle(bundle: BundleRecord): Promise<void> {
+    const {store, now} = this.#options;
+    const {id, projectSlug} = bundle;
+    const prepared = [...this.#preparing.values()].find(({bundleId}) => bundleId === id)?.targetSlug;
+    const deploying = store.targets(projectSlug).find((slug) => {
+      return this.running({projectSlug, targetSlug: slug})?.bundleId === id;
+    });
+    const target = this.targetsServing(bundle)[0] ?? prepared ?? deploying;
+    if (target !== undefined) throw new HttpFailure(409, `Bundle ${id} is in use by "${target}".`);
+    await store.deleteBundle(bundle, now());
   }
 
   #newest(site: SiteName, isSought: (status: DeploymentStatus) => boolean): DeploymentRecord | undefined {
@@ -135,9 +164,7 @@ export class Deployments {
   async sweep(): Promise<void> {
     const {store} = this.#options;
     await store.sweep();
-    for (const projectSlug of store.projects()) {
-      for (const targetSlug of store.targets(projectSlug)) await this.#removeOldSites({projectSlug, targetSlug});
-    }
+    for (const site of store.deployments()) await this.#removeOldSites(site);
   }
 
   async #removeOldSites(site: SiteName): Promise<void> {

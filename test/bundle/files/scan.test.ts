@@ -89,7 +89,7 @@ describe('what is found', () => {
 
 describe('what mycli wrote is left out, and told', () => {
   test('of this run and of earlier ones, by what it begins with', async () => {
-    const data = {bundles: '1/archive', deployments: '1.json', sites: 'a/b', temporary: 'x'};
+    const data = {bundles: '1/archive', sites: 'a/b', temporary: 'x'};
     const cwd = await makeFolder({
       ...smallBuild,
       'build/now.txt': '',
@@ -101,11 +101,11 @@ describe('what mycli wrote is left out, and told', () => {
       'build/runtime/credentials.json': '{}',
       'build/notes.txt': 'Set MYCLI_ORIGIN.\nMYCLI_URL=x\n',
       'build/schema.json': '{"schemaVersion": 1}',
-      'build/bundles/deployments': '',
+      'build/bundles/sites': '',
     });
     const {files, emptyFolders, warnings} = await plan(cwd, {ownFiles: [join(cwd, 'build/now.txt')]});
     expect(files.map(({path}) => path)).toEqual([
-      ...['bundles/deployments', 'notes.txt', 'schema.json', 'server/render.js', 'ssr.js', 'static/app.js'],
+      ...['bundles/sites', 'notes.txt', 'schema.json', 'server/render.js', 'ssr.js', 'static/app.js'],
     ]);
     expect(emptyFolders).toEqual([]);
     expect(warnings).toEqual(['Left out what mycli wrote: deploy.env, now.txt, out/site.tgz.json, run.log, runtime.']);
