@@ -1,14 +1,13 @@
-import type {BackendSettings} from '../backends/built-in-backends.js';
-import {notConfigured, resolveBackend, unsetOptions, type ResolvedBackend} from '../backends/resolve-backend.js';
+import {notConfigured, unsetOptions, type ResolvedBackend} from '../backends/resolve-backend.js';
 import {callBackend, callInContext, withTimeout} from '../backends/call.js';
 import {backendMembers, contextFor} from '../backends/members.js';
-import type {BuiltInContext, HostBackend, VerifiedCredentials} from '../backends/host-backend.js';
+import type {BuiltInContext, VerifiedCredentials} from '../backends/host-backend.js';
 import type {BackendLoginContext, BackendVerifyContext} from '../backends/contract.js';
 import {renewKey} from '../backends/legacy/backend.js';
 import type {LegacyContext} from '../backends/legacy/connection.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {isSettled} from '../operations/call-backend.js';
-import {openBackend, checkContextOf} from './open-backend.js';
+import {openBackend} from './open-backend.js';
 import type {CommonOptions} from './options.js';
 import type {Host, Outlet} from './host.js';
 
@@ -28,14 +27,8 @@ const silent: Outlet = {
   resolve: () => Promise.resolve(),
 };
 
+/** How a backend is called about credentials. */
 type Asking = Pick<CommonOptions, 'signal' | 'requestTimeout' | 'connectTimeout' | 'idleTimeout'>;
-
-/** A call to a backend that is not about a project. */
-interface ServiceCall extends Asking, BackendSettings {
-  readonly backend: HostBackend;
-}
-
-type ServiceVerification = ServiceCall & Pick<BackendVerifyContext, 'projectSlug' | 'targetSlug'>;
 
 /** A login may wait for somebody, a service does not take that long. In milliseconds. */
 const longestVerification = 60_000;
@@ -46,11 +39,11 @@ const longestVerification = 60_000;
  * @throws RuntimeCliError if it is not configured, or the service refuses.
  */
 export async function verifyBackend(
-  {projectSlug, targetSlug, ...call}: ServiceVerification,
+  resolved: ResolvedBackend,
+  {projectSlug, targetSlug, ...call}: Asking & Pick<BackendVerifyContext, 'projectSlug' | 'targetSlug'>,
   host: Host,
 ): Promise<VerifiedCredentials | undefined> {
-  const {backend} = call;
-  const resolved = await resolveBackend(backend, call, checkContextOf({projectSlug, targetSlug}, host));
+  const {backend} = resolved;
   if (resolved.problem !== undefined) throw resolved.problem;
   if (backend.verify === undefined) return undefined;
   const verify = async (own: BuiltInContext) =>
@@ -70,14 +63,14 @@ export async function verifyBackend(
  * @throws RuntimeCliError `ERR_CREDENTIALS_MISSING` if a required option is not set that no login can obtain.
  */
 export async function logIn(
-  {prompt, openUrl, ...call}: ServiceCall & Pick<BackendLoginContext, 'prompt' | 'openUrl'>,
+  resolved: ResolvedBackend,
+  {prompt, openUrl, ...call}: Asking & Pick<BackendLoginContext, 'prompt' | 'openUrl'>,
   host: Host,
 ): Promise<Readonly<Record<string, string>>> {
-  const {backend, signal} = call;
-  const resolved = await resolveBackend(backend, call, checkContextOf({}, host));
+  const {backend} = resolved;
   const unset = unsetOptions(backend.required ?? [], resolved.options);
   const missing = unset.filter((option) => !backend.secrets?.includes(option));
-  if (missing.length > 0) throw notConfigured(backend, missing, call, host.env);
+  if (missing.length > 0) throw notConfigured(backend, missing, {}, host.env);
   const open = openService(resolved, call, host);
   const context = await open.context();
   const logsIn = async () => {
@@ -89,14 +82,13 @@ export async function logIn(
   const {secrets} = await callBackend(backend, backendMembers.login.doing, context.signal, logsIn, open.secrets);
   for (const secret of Object.values(secrets)) host.maskSecret?.(secret);
   // It may have been aborted too late to notice.
-  signal?.throwIfAborted();
+  call.signal?.throwIfAborted();
   return secrets;
 }
 
 /** Gets a new API key of Runtime (API key), which ends the one that it is asked for with. */
-export async function renewApiKey(call: ServiceCall, host: Host): Promise<string> {
-  const {backend} = call;
-  const resolved = await resolveBackend(backend, call, checkContextOf({}, host));
+export async function renewApiKey(resolved: ResolvedBackend, call: Asking, host: Host): Promise<string> {
+  const {backend} = resolved;
   if (resolved.problem !== undefined) throw resolved.problem;
   const {context, secrets} = openService(resolved, call, host);
   const member = {doing: 'renewing the API key', effect: 'writes'} as const;

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {HostBackend} from '../../src/backends/host-backend.js';
+import {resolveBackend} from '../../src/backends/resolve-backend.js';
 import {verifyBackend} from '../../src/operations/identify.js';
 import {createProject} from './test-host.js';
 
@@ -13,7 +14,9 @@ async function verify(
     upload: () => Promise.resolve({bundleId: 1, raw: {}}),
   };
   await using project = await createProject({});
-  return await verifyBackend({backend, backendOptions: {}, ...more}, project.host);
+  const surroundings = {configDirectory: project.host.cwd, env: {}, logger: project.host.logger};
+  const resolved = await resolveBackend(backend, {}, {...surroundings, projectSlug: undefined, targetSlug: undefined});
+  return await verifyBackend(resolved, more, project.host);
 }
 
 describe('the verification of credentials', () => {

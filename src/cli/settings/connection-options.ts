@@ -28,6 +28,7 @@ export type Connection = ReturnType<typeof resolveConnection>;
  */
 export function resolveConnection(context: ConnectionContext, settings: Settings) {
   const {runtimeBackend, backendOptions, apiKey, apiUser, apiOrigin, organizationId} = settings;
+  const {requestTimeout, connectTimeout, idleTimeout, uploadRetries} = settings;
   const {value: preference} = runtimeBackend;
   const missing = missingApiSettings(settings);
   const usesLegacy = apiKey !== undefined && mayUse(preference, 'legacy');
@@ -45,19 +46,12 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
         ? undefined
         : {origin: addressOf(context, 'apiOrigin', apiOrigin, usesApi), organizationId: organizationId.value, auth},
     backendOptions: ownValue(backendOptions.value, preference) ?? {},
-    ...networkLimits(settings),
-    rateLimit: valuesIn(settings, 'rateLimit'),
-    secrets: secretValues(settings),
-  };
-}
-
-/** How long requests may take, and how often an upload is sent again. */
-export function networkLimits({requestTimeout, connectTimeout, idleTimeout, uploadRetries}: Settings) {
-  return {
     requestTimeout: requestTimeout.value,
     connectTimeout: connectTimeout.value,
     idleTimeout: idleTimeout.value,
     uploadRetries: uploadRetries.value,
+    rateLimit: valuesIn(settings, 'rateLimit'),
+    secrets: secretValues(settings),
   };
 }
 

@@ -1,4 +1,4 @@
-import {builtIns, type BackendSettings} from '../../backends/built-in-backends.js';
+import {builtIns} from '../../backends/built-in-backends.js';
 import type {HostBackend} from '../../backends/host-backend.js';
 import {backendTitle} from '../../backends/names.js';
 import {resolveBackend, type ResolvedBackend} from '../../backends/resolve-backend.js';
@@ -39,12 +39,11 @@ export interface BackendReach<Needed extends SettingKey> {
  */
 export async function reachBackends<Needed extends SettingKey>(reach: BackendReach<Needed>) {
   const {context, settings, needs, builds, previews, alsoMissing = [], writes, readsLogs} = reach;
-  const {config, cwd, env, signal} = context;
+  const {config, cwd, signal} = context;
   const {value: preference} = settings.runtimeBackend;
-  const incomplete = incompleteApi(settings, env);
   refuseUnusedOptions(context, preference);
   const {secrets, ...connection} = resolveConnection(context, settings);
-  const noBackend = incomplete ?? (previews ? undefined : await unconfigured(context, settings, connection));
+  const noBackend = previews ? incompleteApi(settings, context.env) : await unconfigured(context, settings, connection);
   requireTogether([
     ...missingSettings(settings, needs),
     ...alsoMissing,
@@ -82,29 +81,56 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
   };
 }
 
-/** The error of the built-in backend that would serve, if it is not configured. */
+/** Why a push from here would not get as far as a request: the Api settings are partial, or the built-in backend lacks some. */
 export async function unconfigured(
   context: CommandContext,
   settings: Settings,
-  connection: Omit<Connection, 'secrets'>,
+  connection: ServiceOptions,
 ): Promise<RuntimeCliError | undefined> {
   const builtIn = builtIns.get(firstChoice(connection.preference, connection));
-  if (builtIn === undefined) return undefined;
+  const incomplete = incompleteApi(settings, context.env);
+  if (incomplete !== undefined || builtIn === undefined) return incomplete;
   // Whether the slugs fit is known once the backend is chosen.
   const withoutSlugs = {...settings, projectSlug: undefined, targetSlug: undefined};
   return (await resolveFor(context, withoutSlugs, builtIn.backend, connection)).problem;
 }
 
+type ServiceOptions = Omit<Connection, 'secrets'>;
+
+/** A backend as the settings of a command describe it: with what it is called, and what it still needs. */
+export interface ConfiguredBackend {
+  readonly options: ServiceOptions;
+  readonly secrets: readonly string[];
+  readonly resolved: ResolvedBackend;
+}
+
+/**
+ * Reads what is configured for a backend as if it had been chosen: the addresses that get its credentials must be
+ * trusted. Sends nothing.
+ * @param backendOptions those of a plugin's backend
+ */
+export async function readBackend(
+  context: CommandContext,
+  settings: Settings,
+  backend: HostBackend,
+  backendOptions: ServiceOptions['backendOptions'] = {},
+): Promise<ConfiguredBackend> {
+  const chosen = {...settings, runtimeBackend: {...settings.runtimeBackend, value: backend.name}};
+  const {secrets, ...connection} = resolveConnection(context, chosen);
+  const options = {...connection, backendOptions};
+  return {options, secrets, resolved: await resolveFor(context, settings, backend, options)};
+}
+
 /** Resolves a backend for a command, in whose words it says what is missing. */
-export async function resolveFor(
+function resolveFor(
   {configDirectory, env, output: logger}: CommandContext,
   settings: Settings,
   backend: HostBackend,
-  connection: BackendSettings,
+  options: ServiceOptions,
 ): Promise<ResolvedBackend> {
   const slugs = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
   const surroundings = {configDirectory, env, logger, settingNames: settingNames(settings), ...slugs};
-  return resolveBackend(backend, connection, surroundings);
+  return resolveBackend(backend, options, surroundings);
 }
 
 function refuseUnusedOptions({flags}: CommandContext, wanted: string): void {

@@ -1,18 +1,17 @@
-import {builtInRows, type BackendSettings} from '../../backends/built-in-backends.js';
-import type {HostBackend} from '../../backends/host-backend.js';
+import {builtInRows} from '../../backends/built-in-backends.js';
 import {capabilitiesOf} from '../../backends/members.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
-import {backendTitle, isBuiltIn, mayUse, type BuiltInName} from '../../backends/names.js';
+import {backendTitle, isBuiltIn, mayUse} from '../../backends/names.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/host.js';
 import {describeTime} from '../output/table.js';
-import {incompleteApi, isPluginBackend, resolveConnection, networkLimits} from '../settings/connection-options.js';
+import {isPluginBackend} from '../settings/connection-options.js';
 import {credentialKind, credentialRows} from '../settings/credential-file.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';
-import {resolveFor} from '../settings/reach-backends.js';
+import {readBackend, type ConfiguredBackend} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
 import {confirmAddresses} from './confirm-addresses.js';
 
@@ -43,46 +42,36 @@ export function describeCheck({status, user, clientId, expiresAt}: CredentialChe
   return facts.join(', ');
 }
 
-/** A plugin's backend with its options, or the name of a built-in one, which takes them from the settings. */
-export type CheckedService = BuiltInName | (Pick<PluginSettings, 'options'> & {readonly backend: HostBackend});
+/**
+ * The settings to ask a service with about its credentials, not about a target. A token endpoint needs no organization.
+ */
+export function aboutCredentials(settings: Settings): Settings {
+  const {organizationId, projectSlug} = settings;
+  return {
+    ...settings,
+    targetSlug: undefined,
+    projectSlug: organizationId && projectSlug,
+    organizationId: organizationId ?? {value: '-', source: {kind: 'default', name: 'default'}},
+  };
+}
 
 /** Asks a service whether it accepts the credentials, with a request that changes nothing. */
 export async function askService(
   context: CommandContext,
   settings: Settings,
-  service: CheckedService,
+  {options, secrets, resolved}: ConfiguredBackend,
 ): Promise<CredentialCheck> {
   const {verifyBackend} = await import('../../operations/identify.js');
-  const {secrets, ...call} =
-    typeof service === 'string' ? builtInCall(context, settings, service) : pluginCall(settings, service);
-  const verified = await verifyBackend({...call, signal: context.signal}, commandHost(context, {secrets}));
+  const slugs = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
+  const call = {...options, ...slugs, signal: context.signal};
+  const verified = await verifyBackend(resolved, call, commandHost(context, {secrets}));
   if (verified === undefined)
-    return {status: 'unknown', reason: `The ${call.backend.name} backend cannot verify credentials.`};
+    return {status: 'unknown', reason: `The ${resolved.name} backend cannot verify credentials.`};
   const {account, asked = true, clientId, expiresAt} = verified;
   const owner = {...(account !== undefined && {user: account}), clientId, expiresAt};
   if (asked) return {status: 'accepted', ...owner};
   const reason = 'A token can only be checked with an organization and a project.';
   return {status: 'unknown', ...owner, reason, suggestions: ['Pass --organization and --project.']};
-}
-
-function pluginCall(settings: Settings, {backend, options: backendOptions}: Exclude<CheckedService, string>) {
-  const slugs = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
-  return {backend, backendOptions, ...slugs, ...networkLimits(settings), secrets: []};
-}
-
-/** How to call a built-in backend about its credentials. */
-export function builtInCall(context: CommandContext, settings: Settings, service: BuiltInName) {
-  const {projectSlug, organizationId, runtimeBackend} = settings;
-  const asking: Settings = {
-    ...settings,
-    runtimeBackend: {value: service, source: runtimeBackend.source},
-    // A token endpoint needs none.
-    organizationId: organizationId ?? {value: '-', source: {kind: 'default', name: 'default'}},
-  };
-  const incomplete = incompleteApi(asking, context.env);
-  if (incomplete !== undefined) throw incomplete;
-  const connection = resolveConnection(context, asking);
-  return {...connection, backend: builtInRows[service].backend, projectSlug: organizationId && projectSlug?.value};
 }
 
 /** Whether a service refused the credentials, and not merely failed. */
@@ -91,38 +80,29 @@ export function isRefusal({status, code}: RuntimeCliError): boolean {
   return kind === 'credentials' || (kind !== 'network' && (status === 401 || status === 403));
 }
 
-/** As `askService`, but a refusal or a failure is an outcome. Shows first which addresses get the credentials. */
-async function checkService(context: CommandContext, settings: Settings, service: CheckedService) {
+/**
+ * As `askService`, but a refusal or a failure is an outcome. Shows first which addresses get the credentials.
+ * @param read reads what is configured for the backend
+ */
+async function checkService(
+  context: CommandContext,
+  settings: Settings,
+  name: string,
+  read: () => Promise<ConfiguredBackend>,
+) {
   const {apiUser, clientId} = settings;
-  if (typeof service === 'string') {
-    const {addresses} = credentialRows[credentialKind(service, settings)];
+  if (isBuiltIn(name)) {
+    const {addresses} = credentialRows[credentialKind(name, settings)];
     for (const line of describeSettings(settings, addresses, context.cwd)) context.output.info(line);
   }
-  const owners = {legacy: {user: apiUser?.value}, api: {clientId: clientId?.value}};
-  const owner = typeof service === 'string' ? owners[service] : {};
+  const owner = name === 'legacy' ? {user: apiUser?.value} : name === 'api' ? {clientId: clientId?.value} : {};
   try {
-    return {check: {...owner, ...(await askService(context, settings, service))}, failed: false};
+    return {check: {...owner, ...(await askService(context, settings, await read()))}, failed: false};
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
     const status = isRefusal(error) ? ('refused' as const) : ('unknown' as const);
     const suggestions = context.output.texts(error.advice);
     return {check: {...owner, status, reason: error.message, suggestions}, failed: true};
-  }
-}
-
-/** What a plugin's backend still needs before it can be used, as the error of a push. */
-export async function pluginProblem(
-  registration: BackendRegistration,
-  context: CommandContext,
-  settings: Settings,
-): Promise<RuntimeCliError | undefined> {
-  const {backend} = registration;
-  try {
-    const {options: backendOptions} = await readPluginSettings(registration, context, settings);
-    return (await resolveFor(context, settings, backend, {backendOptions})).problem;
-  } catch (error) {
-    if (isRuntimeCliError(error)) return error;
-    throw error;
   }
 }
 
@@ -161,9 +141,11 @@ export async function checkServices(
     const {name, backend} = registration;
     const used = await readPluginSettings(registration, context, settings);
     const row = {backend: name, source: sourceOfSecrets(registration, used, context, settings)};
-    return [verify ? {...row, ...(await checkService(context, settings, {backend, ...used}))} : row];
+    const read = () => readBackend(context, settings, backend, used.options);
+    return [verify ? {...row, ...(await checkService(context, settings, backend.name, read))} : row];
   }
   if (verify) await confirmAddresses(context, settings);
+  const asking = aboutCredentials(settings);
   const rows = [
     {backend: 'legacy', address: origin, secret: apiKey},
     {backend: 'api', address: apiOrigin, secret: apiToken ?? clientKey ?? clientSecret},
@@ -171,7 +153,8 @@ export async function checkServices(
   const found = rows.map(async ({backend, address, secret}) => {
     if (address === undefined || !mayUse(runtimeBackend.value, backend)) return [];
     const row = {backend, origin: shownAddress(address.value), source: secret?.source.name ?? null};
-    return [verify && secret ? {...row, ...(await checkService(context, settings, backend))} : row];
+    const read = () => readBackend(context, asking, builtInRows[backend].backend);
+    return [verify && secret ? {...row, ...(await checkService(context, asking, backend, read))} : row];
   });
   return (await Promise.all(found)).flat();
 }
@@ -218,7 +201,6 @@ export async function describeBackends(
   {registrations}: BackendRegistry,
   context: CommandContext,
   settings: Settings,
-  connection: Omit<BackendSettings, 'backendOptions'>,
   verify: boolean,
 ): Promise<readonly BackendDescription[]> {
   const described: BackendDescription[] = [];
@@ -233,11 +215,13 @@ export async function describeBackends(
     try {
       const {options, storedVariables} = await readPluginSettings(registration, context, settings);
       setVariables = storedVariables;
-      const given = {...connection, backendOptions: options};
-      const {problem, missing, unfit} = await resolveFor(context, settings, backend, given);
+      const read = await readBackend(context, settings, backend, options);
+      const {problem, missing, unfit} = read.resolved;
       const configured = problem === undefined;
-      const service = isBuiltIn(backend.name) ? backend.name : {backend, options};
-      const checked = configured && verify ? await checkService(context, settings, service) : undefined;
+      const checked =
+        configured && verify
+          ? await checkService(context, settings, backend.name, () => Promise.resolve(read))
+          : undefined;
       described.push({...facts, configured, missing: [...missing, ...unfit], check: checked?.check});
     } catch (error) {
       // A problem with one backend must not hide the others.

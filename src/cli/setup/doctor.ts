@@ -18,7 +18,7 @@ import type * as Targets from '../../pipelines/targets.js';
 import type {CommandContext} from '../command/command-context.js';
 import {findPluginProblems} from '../command/plugins.js';
 import type {Output} from '../output/output.js';
-import {incompleteApi, resolveConnection} from '../settings/connection-options.js';
+import {resolveConnection} from '../settings/connection-options.js';
 import {originOf} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/load-backends.js';
 import {reachBackends, unconfigured} from '../settings/reach-backends.js';
@@ -138,15 +138,10 @@ async function checkCredentials(
   settings: Settings,
   registry: BackendRegistry,
 ): Promise<readonly Finding[]> {
-  const {env} = context;
-  const incomplete = incompleteApi(settings, env);
-  if (incomplete !== undefined) throw incomplete;
+  const problem = await unconfigured(context, settings, resolveConnection(context, settings));
+  if (problem !== undefined) throw problem;
   const services = await checkServices(context, settings, registry, true);
-  const checked = services.filter(({check}) => check !== undefined);
-  const unusable =
-    checked.length > 0 ? undefined : await unconfigured(context, settings, resolveConnection(context, settings));
-  if (unusable !== undefined) throw unusable;
-  return checked.map(describeService);
+  return services.filter(({check}) => check !== undefined).map(describeService);
 }
 
 function describeService(service: ServiceCredentials): Finding {

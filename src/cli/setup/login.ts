@@ -2,6 +2,8 @@ import {createInterface} from 'node:readline';
 import {shownUrl} from '../../backends/answers.js';
 import {optionSuggestions} from '../../backends/resolve-backend.js';
 import type {Backend, BackendLoginContext} from '../../backends/contract.js';
+import {builtInRows} from '../../backends/built-in-backends.js';
+import type {HostBackend} from '../../backends/host-backend.js';
 import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/names.js';
@@ -13,7 +15,7 @@ import {definitions} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/host.js';
 import type {AuthLoginDocument} from '../output/documents.js';
-import {addressOf, assertTrustedOrigin, networkLimits, trustedOriginsVariable} from '../settings/connection-options.js';
+import {addressOf, assertTrustedOrigin, trustedOriginsVariable} from '../settings/connection-options.js';
 import {
   credentialKind,
   credentialPath,
@@ -25,11 +27,18 @@ import {
 } from '../settings/credential-file.js';
 import {checkedSecret, credentialSettings, keyFileIn} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/load-backends.js';
-import {optionsFor, readPluginSettings, readSecretFlags, useSecrets} from '../settings/plugin-settings.js';
+import {
+  optionsFor,
+  readPluginSettings,
+  readSecretFlags,
+  useSecrets,
+  type PluginSettings,
+} from '../settings/plugin-settings.js';
+import {readBackend} from '../settings/reach-backends.js';
 import {originsIn, urlsIn} from '../settings/option-addresses.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
 import {unknownAddresses} from './confirm-addresses.js';
-import {askService, isRefusal, type CheckedService} from './check-credentials.js';
+import {aboutCredentials, askService, isRefusal} from './check-credentials.js';
 import {takeOver, type ImportMode} from './take-over.js';
 import {askText, askYesNo, canAsk, confirm, enterSecret, openBrowser, pipeSecret, readSecretInput} from './prompts.js';
 
@@ -56,8 +65,9 @@ interface Entered {
   readonly secrets: readonly string[];
   /** Completes "Stored ... in FILE". */
   readonly label: string;
-  /** What the service is asked with. Undefined if it cannot be asked. */
-  readonly service: CheckedService | undefined;
+  /** The backend whose service is asked. Undefined if it cannot be asked. */
+  readonly backend: HostBackend | undefined;
+  readonly options?: PluginSettings['options'];
   readonly settings: Settings;
   readonly accepted: string;
   readonly store: (stored: StoredCredentials) => StoredCredentials;
@@ -101,11 +111,17 @@ async function verifyAndStore(context: CommandContext, entered: Entered, verifie
   return verified;
 }
 
-async function verify(context: CommandContext, {service, settings, accepted}: Entered): Promise<Verified> {
+async function verify(context: CommandContext, {backend, options, settings, accepted}: Entered): Promise<Verified> {
   const {output} = context;
-  if (service === undefined) return {verified: false};
+  if (backend === undefined) return {verified: false};
   try {
-    const {status, user, expiresAt, reason = '', suggestions = []} = await askService(context, settings, service);
+    const {
+      status,
+      user,
+      expiresAt,
+      reason = '',
+      suggestions = [],
+    } = await askService(context, settings, await readBackend(context, settings, backend, options));
     const verified = status === 'accepted';
     if (verified) output.outcome(`${accepted}${user === undefined ? '' : ` of ${user}`}.`);
     else output.warn(`The credentials were not checked. ${reason}`, suggestions);
@@ -163,8 +179,8 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
       facts: {origin, kind},
       secrets: [secret],
       label: `the ${label} for ${origin}`,
-      service: backend,
-      settings: {...settings, [service]: {...settings[service], value: url}, ...legacy, ...api},
+      backend: builtInRows[backend].backend,
+      settings: aboutCredentials({...settings, [service]: {...settings[service], value: url}, ...legacy, ...api}),
       accepted: `${origin} accepted the ${label}`,
       store({origins, last, ...others}) {
         const api = {origin: url, organizationId: settings.organizationId?.value};
@@ -231,7 +247,8 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
       facts: {backend: name, options, kind: 'options'},
       secrets: Object.values(values),
       label: `${options.join(', ')} for the ${name} backend`,
-      service: backend.verify && {backend, options: {...given, ...secrets}},
+      backend: backend.verify && backend,
+      options: {...given, ...secrets},
       settings,
       accepted: `The service of the ${name} backend accepted the credentials`,
       store: (stored) => ({...stored, backends: {...stored.backends, [name]: credentials}}),
@@ -246,8 +263,9 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
     async ask() {
       if (backend.login === undefined) return enter(await askForSecrets(backend, context));
       const operations = await import('../../operations/identify.js');
-      const call = {backend, backendOptions: given, ...networkLimits(settings), signal};
-      return enter(await operations.logIn({...call, ...loginDialogue(backend, context)}, commandHost(context)));
+      const {options, resolved} = await readBackend(context, settings, backend, given);
+      const call = {...options, ...loginDialogue(backend, context), signal};
+      return enter(await operations.logIn(resolved, call, commandHost(context)));
     },
   };
 }

@@ -6,7 +6,7 @@ import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {hasSensitiveName, unneededIn} from '../../bundle/index.js';
 import type {MycliConfig} from '../../config.js';
-import {createError, type RuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {withLock} from '../../files/lock.js';
 import {exists} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
@@ -23,7 +23,8 @@ import {configIn} from '../settings/config-file.js';
 import {isPluginBackend, missingApiSettings, serviceUrl, type ServiceKey} from '../settings/connection-options.js';
 import {trustAddresses} from '../settings/credential-file.js';
 import {urlsIn} from '../settings/option-addresses.js';
-import {optionsFor} from '../settings/plugin-settings.js';
+import {optionsFor, readPluginSettings} from '../settings/plugin-settings.js';
+import {readBackend} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
 import {newConfigName, type NewConfigName} from './config-name.js';
 import {signIn, type ProjectSetup, type StoredKind} from './login.js';
@@ -130,7 +131,7 @@ export async function planProject(
     },
     configName,
     hasCredentials: stored !== undefined || plugin !== undefined || secrets.some((secret) => secret !== undefined),
-    problem: plugin && (await (await import('./check-credentials.js')).pluginProblem(plugin, context, answers)),
+    problem: plugin && (await problemOf(plugin, context, answers)),
     stored,
     canDeploy: plugin === undefined || plugin.backend.deploy !== undefined,
     addresses: [
@@ -144,6 +145,17 @@ export async function planProject(
     ],
     framework: detected?.framework?.name,
   };
+}
+
+/** What a plugin's backend still needs before a push can use it. */
+async function problemOf(registration: BackendRegistration, context: CommandContext, settings: Settings) {
+  try {
+    const {options} = await readPluginSettings(registration, context, settings);
+    return (await readBackend(context, settings, registration.backend, options)).resolved.problem;
+  } catch (error) {
+    if (isRuntimeCliError(error)) return error;
+    throw error;
+  }
 }
 
 /** The options of a plugin's backend for the configuration file, as its schema takes them, if there are any. */

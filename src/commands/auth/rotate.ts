@@ -1,3 +1,4 @@
+import {legacyBackend} from '../../backends/legacy/backend.js';
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags, yesFlag} from '../../cli/command/flags.js';
 import {commandHost} from '../../cli/command/host.js';
@@ -30,11 +31,11 @@ export default class AuthRotate extends BaseCommand<typeof AuthRotate> {
     const origin = originOf(settings.origin);
     if (origin === undefined) throw missingSetting('origin');
     if (apiKey === undefined) throw missingSetting('apiKey');
-    const {builtInCall} = await import('../../cli/setup/check-credentials.js');
+    const {readBackend} = await import('../../cli/settings/reach-backends.js');
     const {renewApiKey} = await import('../../operations/identify.js');
-    const {secrets, projectSlug: _, ...call} = builtInCall(context, settings, 'legacy');
+    const {options, secrets, resolved} = await readBackend(context, settings, legacyBackend);
     await ask(`Replace the API key of ${origin}? The old one ends at once.`);
-    const key = await renewApiKey({...call, signal: context.signal}, commandHost(context, {secrets}));
+    const key = await renewApiKey(resolved, {...options, signal: context.signal}, commandHost(context, {secrets}));
     await updateCredentials(credentialFile, (stored) => ({
       ...stored,
       origins: {...stored.origins, [origin]: {...stored.origins[origin], apiKey: {key, user: apiUser?.value}}},

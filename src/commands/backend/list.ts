@@ -1,4 +1,4 @@
-import {resolveConnection, warnOfIncompleteApi} from '../../cli/settings/connection-options.js';
+import {warnOfIncompleteApi} from '../../cli/settings/connection-options.js';
 import {loadAllBackends} from '../../cli/settings/load-backends.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BackendListDocument} from '../../cli/output/documents.js';
@@ -26,12 +26,11 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     const {runtimeBackend} = settings;
     const {output} = context;
     warnOfIncompleteApi(context, settings);
-    const connection = resolveConnection(context, settings);
     const registry = await loadAllBackends(context, settings);
     // Throws for an unknown backend.
     if (runtimeBackend.value !== 'auto') registry.get(runtimeBackend.value);
     const {describeBackends} = await import('../../cli/setup/check-credentials.js');
-    const backends = await describeBackends(registry, context, settings, connection, this.flags.verify);
+    const backends = await describeBackends(registry, context, settings, this.flags.verify);
     return renderBackends(backends, registry.failures, output);
   }
 }

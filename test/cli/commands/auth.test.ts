@@ -434,7 +434,7 @@ describe('stored credentials', () => {
       ),
     });
     const half = {MYCLI_API_ORIGIN: runtime.origin, MYCLI_CLIENT_SECRET: canaries.secret, MYCLI_CLIENT_ID: 'other'};
-    expect((await mycli(['auth:status'], {env: half})).stdout).toContain('incomplete: missing token URL');
+    expect((await mycli(['auth:status'], {env: half})).stdout).toContain('not configured: missing MYCLI_TOKEN_URL');
     const api = await mycli(['auth:status', ...flags.slice(0, 2)]);
     expect(api.stdout).toMatch(
       /Runtime \(OAuth\) at \S+: accepted, client \S+, token expires in \d+ \w+ \(.*Z\) \(from /,
