@@ -10,7 +10,8 @@ import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../f
 import {findConfigFile, loadConfigFile, type ConfigSearch} from '../settings/config-file.js';
 import {givenValue} from './command-line.js';
 import {complete, completionLines} from './complete.js';
-import {declaredCommands, HostConfig, type HostOptions} from './plugins.js';
+import {HostConfig, type HostOptions} from './host-config.js';
+import {declaredCommands} from './plugins.js';
 
 /** How long a configuration that is code may run for a completion, in milliseconds. */
 const limitMs = 300;
@@ -39,7 +40,7 @@ export async function answerCompletion(words: readonly string[], options: HostOp
     const names = await namesInConfig(search, config.cacheDir, givenValue(words, '--config')).catch(() => undefined);
     return names?.[flag] ?? [];
   };
-  const declared = declaredCommands(options, config.dataDir, words);
+  const declared = declaredCommands(options.root, config.dataDir, words, session);
   const known = {
     commands: [...config.commands, ...declared],
     topics: config.topics,

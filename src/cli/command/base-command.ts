@@ -5,7 +5,7 @@ import {CommandContext} from './command-context.js';
 import type {Session} from './session.js';
 import {isUsageError, usageError} from './error-report.js';
 import {globalFlags, rejectEmptyValues} from './flags.js';
-import type {HostConfig} from './plugins.js';
+import type {HostConfig} from './host-config.js';
 import type {JsonDocument} from '../output/output.js';
 import {givenValue, markValues, rejectSwitchValues, unmarkValues} from './command-line.js';
 import {isRuntimeCliError} from '../../errors/index.js';
@@ -49,11 +49,17 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected async reach<Needed extends SettingKey>(
     context: CommandContext,
     needs: readonly Needed[],
-    {target, ...more}: Partial<BackendReach<Needed>> & Pick<SettingsUse, 'target'> = {},
+    {target = this.#targetArgument(), ...more}: Partial<BackendReach<Needed>> & Pick<SettingsUse, 'target'> = {},
   ) {
     const settings = more.settings ?? (await context.loadSettings({target}));
     const {reachBackends} = await import('../settings/reach-backends.js');
     return reachBackends({context, settings, needs, writes: context.writes, ...more});
+  }
+
+  /** The target that the argument `slug` names. */
+  #targetArgument(): SettingsUse['target'] {
+    const {slug}: {readonly slug?: string | undefined} = this.args;
+    return slug === undefined ? undefined : {slug, argument: 'SLUG'};
   }
 
   constructor(argv: string[], {options}: HostConfig) {
@@ -107,7 +113,11 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     });
     session.output.completeHints({program, aliases: new Map(short), folder});
     try {
-      return await this.execute(context);
+      // A dry run has no outcome.
+      if (changes !== 'service' || !('output-env' in this.ctor.flags) || flags['dry-run'] === true)
+        return await this.execute(context);
+      const {withStepOutputs} = await import('../output/step-outputs.js');
+      return await withStepOutputs(context, this.id ?? '', () => this.execute(context));
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
       const {withOldSettings} = await import('../setup/take-over.js');

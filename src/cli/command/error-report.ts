@@ -247,8 +247,11 @@ export function unknownCommand(
   return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed}`, {suggestions});
 }
 
+/** Whether the error of a hook ends the command. A hook that lacks a module is only left out. */
 export function endsCommand(error: unknown): boolean {
-  return isRuntimeCliError(error) || (isOclifError(error) && (error.oclif.exit ?? 0) !== 0);
+  if (isRuntimeCliError(error)) return true;
+  const lacksModule = isOclifError(error) && 'code' in error && error.code === 'MODULE_NOT_FOUND';
+  return isOclifError(error) && (error.oclif.exit ?? 0) !== 0 && !lacksModule;
 }
 
 export function endedByPlugin(plugin: string, error: unknown): RuntimeCliError {

@@ -1,148 +1,27 @@
-import {accessSync, constants, existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
-import {access, mkdir} from 'node:fs/promises';
+import {existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
-import type {Command, Interfaces} from '@oclif/core';
-import {Config, Plugin} from '@oclif/core/config';
-import {asRecord, isRecord} from '../../text/json.js';
-import {asSentence, oneLine} from '../../text/sentence.js';
-import {homeVariable} from '../../text/platform.js';
-import {commandLine} from '../../text/suggest.js';
-import {messageOf, reasonOf, systemCode} from '../../errors/system-failure.js';
-import {isTrusted} from '../../files/ownership.js';
+import type {Command} from '@oclif/core';
 import type {BackendFailure} from '../../backends/registry.js';
+import {createError} from '../../errors/index.js';
+import {isTrusted} from '../../files/ownership.js';
+import {asRecord, isRecord} from '../../text/json.js';
 import type {Environment} from '../../text/platform.js';
 import {givenValue} from './command-line.js';
 import type {Session} from './session.js';
-import {createError} from '../../errors/index.js';
-import {endedByPlugin, endsCommand, requestedExitCode} from './error-report.js';
-import {debugFailure, goesOn, locatedError, locateFailures} from './plugin-failures.js';
-import {callHooks} from './plugin-hooks.js';
 
 export function skipsPlugins(env: Environment): boolean {
   return !['', '0', 'false'].includes(env['MYCLI_SKIP_PLUGINS'] ?? '');
 }
 
-/** oclif's options, which it passes on to every configuration that it makes of ours. */
-export interface HostOptions extends Interfaces.Options {
-  /** A function, because plugins get the configuration: who writes that down must not write down the environment. */
-  readonly session: () => Session;
-}
-
-/**
- * oclif's configuration, for one run. A failure in a plugin's hook is a warning that names the plugin; only an error
- * with which a hook explicitly exits before the command ends it.
- */
-export class HostConfig extends Config {
-  declare options: HostOptions & {readonly config: () => HostConfig};
-
-  constructor(options: HostOptions) {
-    super({...options, config: () => this} as HostOptions);
-  }
-
-  override async loadPluginsAndCommands(given?: {readonly force: boolean}): Promise<void> {
-    const {userPlugins, session} = this.options;
-    const problem = userPlugins === true ? pluginListProblem(this.dataDir) : undefined;
-    if (problem !== undefined) {
-      session().output.warn(`Ignored the plugins listed in ${this.dataDir}, because ${problem}.`);
-      this.options = {...this.options, userPlugins: false};
-    }
-    // oclif's own warnings about plugins don't name them.
-    this.warned = true;
-    await super.loadPluginsAndCommands(given);
-    await this.#reportFailures();
-  }
-
-  /** Names the plugins that oclif has left out, and their commands that it has left out. */
-  async #reportFailures(): Promise<void> {
-    const {output} = this.options.session();
-    const listed = this.options.userPlugins === true ? userPlugins(this.dataDir) : [];
-    for (const {name, folder} of listed.filter((plugin) => !this.plugins.has(plugin.name))) {
-      const problem = packageProblem(folder) ?? 'it cannot be loaded';
-      const remove = commandLine('plugins:uninstall', name);
-      output.warn(`Plugin ${name} is left out: ${problem}. The command continues. To remove it, run: ${remove}`);
-    }
-    for (const plugin of this.plugins.values()) {
-      const loaded = new Set(plugin.commands.map(({id}) => id));
-      for (const id of plugin.commandIDs.filter((declared) => !loaded.has(declared))) {
-        const error = await plugin.findCommand(id, {must: true}).then(
-          () => undefined,
-          (thrown: unknown) => thrown,
-        );
-        debugFailure(output, `${plugin.name}, command ${id}`, error);
-        const {message} = locatedError(error, plugin, targetOf(plugin.pjson.oclif.commands));
-        output.warn(asSentence(`Plugin ${plugin.name}: its command ${id} is left out: ${message}`));
-      }
-    }
-  }
-
-  override async runHook<T extends keyof Interfaces.Hooks>(
-    event: T,
-    options: Interfaces.Hooks[T]['options'],
-    timeout?: number,
-    captureErrors?: boolean,
-  ): Promise<Interfaces.Hook.Result<Interfaces.Hooks[T]['return']>> {
-    const {output, foreign} = this.options.session();
-    const isOver = event === 'postrun' || event === 'finally';
-    // oclif leaves this one to its own package, too.
-    if (event === 'preparse') return super.runHook(event, options, timeout, captureErrors);
-    const outcome = await callHooks(this, String(event), options, timeout);
-    const failures = locateFailures(outcome, String(event), output);
-    for (const {error, plugin} of captureErrors === true ? [] : failures) {
-      if (!isOver && endsCommand(error)) throw foreign ? error : endedByPlugin(plugin.name, error);
-      if (requestedExitCode(error) !== undefined && !isOver) continue;
-      const what = asSentence(`Plugin ${plugin.name}: its ${String(event)} hook failed: ${oneLine(error.message)}`);
-      output.warn(isOver ? what : `${what} ${goesOn}`);
-    }
-    return {...outcome, failures};
-  }
-}
-
-/** oclif's configuration with the project's plugins. A plugin that the user has installed or linked goes before. */
-export async function loadConfig(options: HostOptions, args: readonly string[]): Promise<HostConfig> {
-  const config = new HostConfig(options);
-  await config.load();
-  const {cwd, env, output, pluginProblems} = options.session();
-  const report = (problem: BackendFailure) => {
-    if (config.plugins.has(problem.plugin)) return;
-    pluginProblems.push(problem);
-    output.warn([problem.message, problem.suggestion ?? []].flat().join(' '));
-  };
-  const found = projectPlugins(options.root, args, {cwd, env, report}).filter(({name}) => !config.plugins.has(name));
-  if (found.length === 0) return config;
-  const {plugins} = config;
-  for (const {name, root} of found) {
-    // As linked ones, so that none of their commands takes the place of ours.
-    const plugin = new Plugin({name, root, type: 'link'});
-    try {
-      await plugin.load();
-      plugins.set(plugin.name, plugin);
-    } catch (error) {
-      const message = asSentence(`Plugin ${name} of the project is left out: ${messageOf(error)}`);
-      report({plugin: name, message, suggestion: reinstall});
-    }
-  }
-  const extended = new HostConfig({...config.options, plugins});
-  await extended.load();
-  return extended;
-}
-
-/** Why the plugins that the user has installed or linked are not loaded. oclif would only quote the system. */
-function pluginListProblem(dataDirectory: string): string | undefined {
+/** What another user owns of the plugins that the user has installed or linked. Then none of them is loaded. */
+export function foreignPlugin(dataDirectory: string): string | undefined {
   const list = join(dataDirectory, 'package.json');
-  try {
-    accessSync(list, constants.R_OK);
-  } catch (error) {
-    return systemCode(error) === 'EACCES' ? `${list} cannot be read: ${reasonOf(error)}` : undefined;
-  }
   if (!existsSync(list)) return undefined;
-  const foreign = isTrusted(list)
-    ? userPlugins(dataDirectory).find(({folder}) => isForeignPackage(folder))?.folder
-    : list;
-  return foreign && `${foreign} belongs to another user`;
+  return isTrusted(list) ? userPlugins(dataDirectory).find(({folder}) => isForeignPackage(folder))?.folder : list;
 }
 
 /** The plugins that the user has installed or linked, from the list that oclif keeps in its data folder. */
-function userPlugins(dataDirectory: string): readonly {readonly name: string; readonly folder: string}[] {
+export function userPlugins(dataDirectory: string): readonly {readonly name: string; readonly folder: string}[] {
   const {plugins} = asRecord(readManifest(join(dataDirectory, 'package.json'))?.['oclif']);
   return (Array.isArray(plugins) ? plugins : []).map((plugin: unknown) => {
     const {type, name, root} = asRecord(plugin);
@@ -156,11 +35,11 @@ function userPlugins(dataDirectory: string): readonly {readonly name: string; re
  * plugin is run.
  */
 export function declaredCommands(
-  {session, root}: HostOptions,
+  root: string,
   dataDirectory: string,
   args: readonly string[],
+  {cwd, env}: Pick<Session, 'cwd' | 'env'>,
 ): readonly Command.Loadable[] {
-  const {cwd, env} = session();
   if (skipsPlugins(env)) return [];
   const own = userPlugins(dataDirectory).map(({folder}) => folder);
   const ofProject = projectPlugins(root, args, {cwd, env, report: () => undefined}).map((plugin) => plugin.root);
@@ -180,27 +59,12 @@ export function packageProblem(folder: string): string | undefined {
   return isRecord(manifest['oclif']) ? undefined : `${path} has no "oclif"`;
 }
 
-/** @throws RuntimeCliError `ERR_OUTPUT` if plugins cannot be stored. oclif would only quote the system. */
-export async function requireDataFolder(directory: string): Promise<void> {
-  try {
-    await mkdir(directory, {recursive: true});
-    await access(directory, constants.W_OK);
-  } catch (error) {
-    throw createError('ERR_OUTPUT', `${directory} cannot be written: ${reasonOf(error)}.`, {
-      suggestions: [
-        `Plugins are stored in ${homeVariable}, or in XDG_DATA_HOME if it is set. Make that folder writable.`,
-      ],
-      cause: error,
-    });
-  }
-}
-
 /** Whether a folder, or the package.json in it, belongs to another user. */
 function isForeignPackage(folder: string): boolean {
   return [folder, join(folder, 'package.json')].some((path) => existsSync(path) && !isTrusted(path));
 }
 
-const reinstall = "Install the project's packages again, for example with npm ci.";
+export const reinstall = "Install the project's packages again, for example with npm ci.";
 
 interface ProjectPlugin {
   readonly name: string;

@@ -8,7 +8,7 @@ import {setLogger} from '@oclif/core/logger';
 import {settings} from '@oclif/core/settings';
 import {runningPlugin} from '../../backends/plugin-code.js';
 import {createError, isRuntimeCliError, signalExitCodes} from '../../errors/index.js';
-import {asSentence, oneLine} from '../../text/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
 import {isSecretName} from '../../http/redact.js';
@@ -41,8 +41,8 @@ import {
 } from './command-line.js';
 import {completionRequest} from './complete.js';
 import type {Session} from './session.js';
-import {debugFailure} from './plugin-failures.js';
-import {loadConfig, skipsPlugins, type HostConfig} from './plugins.js';
+import {loadConfig, type HostConfig} from './host-config.js';
+import {skipsPlugins} from './plugins.js';
 
 // oclif loads it by name from this file, which is loaded already.
 export {GroupedHelp};
@@ -238,10 +238,8 @@ function watchProcess(host: NodeJS.Process, root: string, {cwd, output}: Pick<Se
       const plugin = runningPlugin.getStore();
       // Nothing waits for it, so it must not end what others do, such as a push.
       if (plugin !== undefined && origin === 'unhandledRejection') {
-        debugFailure(output, plugin, error);
-        output.warn(
-          asSentence(`Plugin ${plugin} rejected a promise that nothing waits for: ${oneLine(messageOf(error))}`),
-        );
+        output.debug(`${plugin}: ${inspect(error)}`);
+        output.warn(asSentence(`Plugin ${plugin} rejected a promise that nothing waits for: ${messageOf(error)}`));
         return;
       }
       const project = resolve(cwd, givenValue(host.argv.slice(2), '--cwd', '-C') ?? '');
@@ -267,8 +265,6 @@ function adoptWarnings(host: NodeJS.Process, output: Output): void {
   host.removeAllListeners('warning');
   host.on('warning', (warning: unknown) => {
     const detail = warning instanceof Error && 'detail' in warning ? String(warning.detail) : '';
-    // A command of a plugin that cannot be loaded: our configuration says why, and oclif only the name of the error.
-    if (/^task: findCommand /m.test(detail)) return;
     output.warn(asSentence(warningText(warning, detail)));
     output.debug(inspect(warning));
   });
@@ -279,10 +275,8 @@ function warningText(warning: unknown, detail: string): string {
   const [plugin, task, reason] = ['plugin', 'task', 'message'].map((name) => {
     return new RegExp(`^${name}: (.*)`, 'm').exec(detail)?.[1];
   });
-  if (plugin !== undefined) return `Plugin ${plugin}: ${task ?? 'loading'} failed: ${reason ?? messageOf(warning)}`;
-  // oclif adds advice on separate lines, but DEBUG has no such effect here.
-  const lines = messageOf(warning).split('\n');
-  return lines.filter((line) => !line.includes('DEBUG=*')).join(', ');
+  if (plugin === undefined) return messageOf(warning);
+  return `Plugin ${plugin}: ${task ?? 'loading'} failed: ${reason ?? messageOf(warning)}`;
 }
 
 async function runCommand(host: NodeJS.Process, root: string, session: Session): Promise<void> {

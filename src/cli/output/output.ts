@@ -209,16 +209,6 @@ export class Output implements Logger {
   }
 
   /**
-   * A remark about results: below them, but above where a program reads them that may draw on the terminal, as less.
-   */
-  withRemark(remark: string | undefined, printResults: () => void): void {
-    const isFirst = this.width === Number.POSITIVE_INFINITY && this.stream.isTTY === true;
-    if (remark !== undefined && isFirst) this.info(remark);
-    printResults();
-    if (remark !== undefined && !isFirst) this.info(remark);
-  }
-
-  /**
    * A warning, in one line, so that a server's cannot look like several. Repeated ones are printed once. The document
    * has them, too.
    */

@@ -22,7 +22,7 @@ import type {ExplainedSettings} from '../settings/load-settings.js';
 import {sourceName, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
 import type {Output} from './output.js';
 import {count, oneLine} from '../../text/sentence.js';
-import {describeAge, printTable, type Column} from './table.js';
+import {chooseColumns, describeAge, printList, printTable, type Column, type ListOptions} from './table.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {ProjectStatus, TargetStatus} from '../../operations/targets/find-targets.js';
 
@@ -35,7 +35,7 @@ export const bundleColumns: readonly Column<BundleItem>[] = [
   {name: 'message', value: ({message}) => message, flexible: true},
 ];
 
-export const historyColumns: readonly Column<ListedDeployment>[] = [
+const historyColumns: readonly Column<ListedDeployment>[] = [
   {name: 'bundleId', value: ({bundleId}) => bundleId},
   {name: 'status', value: ({status, live}) => (live ? `${status}, live` : status)},
   {name: 'createdAt', value: ({createdAt}) => createdAt, time: true},
@@ -46,14 +46,13 @@ export const historyColumns: readonly Column<ListedDeployment>[] = [
 
 export function renderBundles(
   result: ListBundlesResult,
-  columns: readonly Column<BundleItem>[],
+  names: string | undefined,
   output: Output,
 ): BundleListDocument {
   const {bundles, total} = result;
   // Servers answer alike for both.
-  if (bundles.length === 0 && !total)
-    output.info('The project is empty, or does not exist: check its name if you expected bundles.');
-  printList(bundles, columns, total, output);
+  const nothing = 'The project is empty, or does not exist: check its name if you expected bundles.';
+  printPage(bundles, bundleColumns, {total, names, nothing}, output);
   return result;
 }
 
@@ -64,11 +63,12 @@ function deploymentEntry({deployment, ...item}: DeploymentItem): DeploymentEntry
 
 export function renderHistory(
   result: ListDeploymentsResult,
-  columns: readonly Column<ListedDeployment>[],
+  names: string | undefined,
   output: Output,
 ): BundleHistoryDocument {
   const {deployments, total} = result;
-  printList(deployments, columns, total, output);
+  const nothing = `Nothing has been deployed to ${result.targetSlug}.`;
+  printPage(deployments, historyColumns, {total, names, nothing}, output);
   return {
     ...result,
     deployments: deployments.map((item) => ({...deploymentEntry(item), live: item.live})),
@@ -88,23 +88,17 @@ export function renderPruned(result: PruneBundlesResult, output: Output): Bundle
   return result;
 }
 
-function printList<Row>(
+/** Prints a part of a list. */
+function printPage<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  total: number | undefined,
+  {total = 0, nothing, ...list}: ListOptions & {readonly total: number | undefined},
   output: Output,
 ): void {
-  output.withRemark(restOf(rows.length, total), () => {
-    if (rows.length > 0) printTable(rows, columns, output);
-  });
-}
-
-/** What is said of the rest of a list. Undefined if there is none. */
-function restOf(shown: number, total = 0): string | undefined {
-  if (shown >= total) return undefined;
-  return shown === 0
-    ? `--offset is past the end: there are ${String(total)}.`
-    : `Showing ${String(shown)} of ${String(total)}. Pass --offset to skip the newest, or --all to show all.`;
+  const rest = `${String(rows.length)} of ${String(total)}. Pass --offset to skip the newest, or --all to show all.`;
+  if (rows.length > 0 && rows.length < total) output.info(`Showing ${rest}`);
+  const pastEnd = `--offset is past the end: there are ${String(total)}.`;
+  printList(rows, columns, {...list, nothing: total > 0 ? pastEnd : nothing}, output);
 }
 
 type ShownFile = Pick<ArchiveInspection['files'][number], 'path' | 'size' | 'category' | 'linkTarget'>;
@@ -121,30 +115,26 @@ export const fileColumns: readonly Column<ShownFile>[] = [
 
 export function renderInspection(
   inspection: ArchiveInspection,
-  columns: typeof fileColumns,
+  names: string | undefined,
   output: Output,
 ): BundleInspectDocument {
   const {format, size, sha256, rootDir, configPath, config, matches, files, problems} = inspection;
   const facts = {format, size: prettyBytes(size), sha256, root: rootDir, config: configPath};
-  const unknown =
-    config === undefined
-      ? 'A v1 archive does not say which of its files are server-only or shared. One pushed with --v2 does.'
-      : undefined;
-  output.withRemark(unknown, () => {
-    for (const [name, value] of Object.entries(facts)) {
-      if (value !== undefined) output.result(`${name.padEnd(9)}${value}`);
+  if (config === undefined)
+    output.info('A v1 archive does not say which of its files are server-only or shared. One pushed with --v2 does.');
+  for (const [name, value] of Object.entries(facts)) {
+    if (value !== undefined) output.result(`${name.padEnd(9)}${value}`);
+  }
+  const lines = config === undefined ? [] : JSON.stringify(config, undefined, 2).split('\n');
+  for (const line of lines) output.result(`  ${line}`);
+  for (const setting of ['ssrOnly', 'ssrShared'] as const) {
+    for (const {pattern, files: matched} of matches[setting]) {
+      output.result(`${setting.padEnd(9)}  ${pattern}  (${count(matched, 'file')})`);
     }
-    const lines = config === undefined ? [] : JSON.stringify(config, undefined, 2).split('\n');
-    for (const line of lines) output.result(`  ${line}`);
-    for (const setting of ['ssrOnly', 'ssrShared'] as const) {
-      for (const {pattern, files: matched} of matches[setting]) {
-        output.result(`${setting.padEnd(9)}  ${pattern}  (${count(matched, 'file')})`);
-      }
-    }
-    output.result('');
-    printTable(files, columns, output);
-    for (const problem of problems) output.outcome(`Problem: ${problem}`);
-  });
+  }
+  output.result('');
+  printTable(files, chooseColumns(fileColumns, names), output);
+  for (const problem of problems) output.outcome(`Problem: ${problem}`);
   return inspection;
 }
 
@@ -192,7 +182,7 @@ function describe({bundleId, message, createdAt, createdBy}: DeploymentItem, whe
 }
 
 /** The columns of `config:show`, which names the configuration file as seen from `cwd`. */
-export function settingColumns(cwd: string): readonly Column<ExplainedSetting>[] {
+function settingColumns(cwd: string): readonly Column<ExplainedSetting>[] {
   const showOverridden = ({value, source, problem}: OverriddenValue) =>
     `${problem === undefined ? showValue(value) : 'invalid'} (${sourceName(source, cwd)})`;
   return [
@@ -210,12 +200,12 @@ export function settingColumns(cwd: string): readonly Column<ExplainedSetting>[]
 export function renderSettings(
   {configFile, settings}: ExplainedSettings,
   safety: readonly SafetyMode[],
-  columns: readonly Column<ExplainedSetting>[],
+  {cwd, names}: {readonly cwd: string; readonly names: string | undefined},
   output: Output,
 ): ConfigShowDocument {
   output.info(configFile === undefined ? 'No configuration file found.' : `Configuration file: ${configFile}`);
   for (const mode of safety) output.info(describeSafety(mode));
-  printTable(settings, columns, output);
+  printTable(settings, chooseColumns(settingColumns(cwd), names), output);
   return {
     configFile: configFile ?? null,
     ...(safety.length > 0 && {safety}),

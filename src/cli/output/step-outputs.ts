@@ -10,7 +10,7 @@ import {readTextFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import type {CommandContext} from '../command/command-context.js';
 import type {Ledger} from '../../pipelines/ledger.js';
-import type {JsonDocument, Output} from './output.js';
+import type {Output} from './output.js';
 import {htmlInMarkdown} from './terminal.js';
 
 type Outputs = Readonly<Record<string, string | undefined>>;
@@ -22,7 +22,7 @@ type Outputs = Readonly<Record<string, string | undefined>>;
  * @throws RuntimeCliError `ERR_OUTPUT`, before doing anything, when that file cannot be written; otherwise what `act`
  * throws.
  */
-export async function withStepOutputs<Document extends JsonDocument>(
+export async function withStepOutputs<Document>(
   context: CommandContext,
   command: string,
   act: () => Promise<Document>,

@@ -17,7 +17,7 @@ export interface Column<Row> {
 }
 
 /**
- * The columns in `--columns`, in that order; without it, those that are not extra.
+ * The columns that `--columns` names, in that order; without it, those that are not extra.
  * @throws RuntimeCliError `ERR_USAGE` for an unknown column.
  */
 export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: string): readonly Column<Row>[] {
@@ -59,15 +59,22 @@ export function printTable<Row>(rows: readonly Row[], columns: readonly Column<R
   for (const line of lines) output.result(line);
 }
 
-/** Prints a table, or without rows a sentence about that. */
-export function printRows<Row>(
+export interface ListOptions {
+  /** The value of `--columns`. */
+  readonly names: string | undefined;
+  /** What to say if the list is empty. */
+  readonly nothing: string;
+}
+
+export function printList<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  nothing: string,
+  {names, nothing}: ListOptions,
   output: Printer & Pick<Output, 'info'>,
 ): void {
+  const chosen = chooseColumns(columns, names);
   if (rows.length === 0) output.info(nothing);
-  else printTable(rows, columns, output);
+  else printTable(rows, chosen, output);
 }
 
 function cellsOf<Row>({name, value, time, flexible}: Column<Row>, rows: readonly Row[], output: Printer): Cells {

@@ -7,7 +7,13 @@ import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {SettingKey} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/host.js';
-import {missingBuild, missingSettings, requireTogether, type Missing} from '../command/operation-options.js';
+import {
+  guardOptions,
+  missingBuild,
+  missingSettings,
+  requireTogether,
+  type Missing,
+} from '../command/operation-options.js';
 import {
   incompleteApi,
   isPluginBackend,
@@ -72,6 +78,8 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
       // TypeScript cannot know that a loop covered every key.
       ...(values as {readonly [K in Needed]: SettingValue<K>}),
     },
+    /** What must hold before a target is changed. */
+    guards: guardOptions(settings, context),
     host: commandHost(context, {
       secrets,
       settingNames: settingNames(settings),

@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs';
-import {cp, rename, rm} from 'node:fs/promises';
+import {cp, mkdir, rename, rm} from 'node:fs/promises';
 import {isAbsolute, join, resolve} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {createError} from '../../errors/index.js';
@@ -54,6 +54,7 @@ export async function confirmSources(sources: readonly PluginSource[], session: 
 
 /** Installs plugins. If that fails, those that were there are again: oclif has removed the version that worked. */
 export async function installOrRestore(dataDirectory: string, install: () => Promise<void>): Promise<void> {
+  await mkdir(dataDirectory, {recursive: true});
   const before = await createSweptDirectory(dataDirectory);
   const names = ['package.json', 'package-lock.json', 'node_modules'].filter((name) =>
     existsSync(join(dataDirectory, name)),

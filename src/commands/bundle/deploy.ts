@@ -1,7 +1,6 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
 import type {BundleDeployDocument} from '../../cli/output/documents.js';
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
-import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import {flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
@@ -23,11 +22,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     ...outputEnvFlag,
   };
 
-  protected execute(context: CommandContext): Promise<BundleDeployDocument> {
-    return withStepOutputs(context, 'bundle:deploy', () => this.#deploy(context));
-  }
-
-  async #deploy(context: CommandContext): Promise<BundleDeployDocument> {
+  protected async execute(context: CommandContext): Promise<BundleDeployDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {deployBundle, deployResult} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/render-deployments.js');

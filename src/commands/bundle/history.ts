@@ -15,14 +15,11 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 
   protected async execute(context: CommandContext): Promise<BundleHistoryDocument> {
-    const {historyColumns, renderHistory} = await import('../../cli/output/render-lists.js');
-    const {chooseColumns} = await import('../../cli/output/table.js');
-    const columns = chooseColumns(historyColumns, this.flags.columns);
+    const {renderHistory} = await import('../../cli/output/render-lists.js');
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {listDeployments} = await import('../../pipelines/read.js');
-    const {limit, offset, all} = this.flags;
-    const range = {limit: all ? Infinity : limit, offset};
-    const result = await listDeployments({...options, ...range}, host);
+    const {limit, offset, all, columns} = this.flags;
+    const result = await listDeployments({...options, limit: all ? Infinity : limit, offset}, host);
     return renderHistory(result, columns, context.output);
   }
 }

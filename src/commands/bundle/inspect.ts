@@ -26,10 +26,8 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   };
 
   protected async execute(context: CommandContext): Promise<BundleInspectDocument> {
-    const {fileColumns, renderInspection} = await import('../../cli/output/render-lists.js');
-    const {chooseColumns} = await import('../../cli/output/table.js');
-    const columns = chooseColumns(fileColumns, this.flags.columns);
-    return renderInspection(await this.#read(context), columns, context.output);
+    const {renderInspection} = await import('../../cli/output/render-lists.js');
+    return renderInspection(await this.#read(context), this.flags.columns, context.output);
   }
 
   async #read(context: CommandContext) {

@@ -15,12 +15,10 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 
   protected async execute(context: CommandContext): Promise<BundleListDocument> {
-    const {bundleColumns, renderBundles} = await import('../../cli/output/render-lists.js');
-    const {chooseColumns} = await import('../../cli/output/table.js');
-    const columns = chooseColumns(bundleColumns, this.flags.columns);
+    const {renderBundles} = await import('../../cli/output/render-lists.js');
     const {options, host} = await this.reach(context, ['projectSlug']);
     const {listBundles} = await import('../../pipelines/read.js');
-    const {limit, offset, all} = this.flags;
+    const {limit, offset, all, columns} = this.flags;
     const result = await listBundles({...options, limit: all ? Infinity : limit, offset}, host);
     return renderBundles(result, columns, context.output);
   }

@@ -1,7 +1,6 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundlePushDocument} from '../../cli/output/documents.js';
 import {missingTarget, pushOptions} from '../../cli/command/operation-options.js';
-import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
@@ -34,13 +33,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     ...outputEnvFlag,
   };
 
-  protected execute(context: CommandContext): Promise<BundlePushDocument> {
-    // A dry run has no outcome.
-    if (this.flags['dry-run']) return this.#push(context);
-    return withStepOutputs(context, 'bundle:push', () => this.#push(context));
-  }
-
-  async #push(context: CommandContext): Promise<BundlePushDocument> {
+  protected async execute(context: CommandContext): Promise<BundlePushDocument> {
     const {archive, force, invalidate, 'dry-run': dryRun} = this.flags;
     if (archive !== undefined && this.args.dir !== undefined) {
       throw createError('ERR_USAGE', '--archive cannot be combined with a folder.', {

@@ -37,14 +37,13 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
   protected override readonly hasEvents = false;
 
   protected async execute(context: CommandContext): Promise<ConfigShowDocument> {
-    const {renderSettings, settingColumns} = await import('../../cli/output/render-lists.js');
-    const {chooseColumns} = await import('../../cli/output/table.js');
-    const columns = chooseColumns(settingColumns(context.cwd), this.flags.columns);
+    const {renderSettings} = await import('../../cli/output/render-lists.js');
     const explained = await explainSettings(context);
     warnOfIncompleteApi(context, explained.resolved);
     // A plugin's backend declares its secret options, which are masked from here on.
     await loadWantedBackends(context, explained.resolved);
     const {safetyOf} = await import('../../operations/guard/safety.js');
-    return renderSettings(explained, safetyOf(context.session), columns, context.output);
+    const shown = {cwd: context.cwd, names: this.flags.columns};
+    return renderSettings(explained, safetyOf(context.session), shown, context.output);
   }
 }

@@ -14,12 +14,12 @@ export default class EnvList extends BaseCommand<typeof EnvList> {
 
   protected async execute(context: CommandContext): Promise<EnvListDocument> {
     const {variableColumns} = await import('../../cli/output/render-targets.js');
-    const {chooseColumns, printRows} = await import('../../cli/output/table.js');
-    const columns = chooseColumns(variableColumns, this.flags.columns);
+    const {printList} = await import('../../cli/output/table.js');
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {listVariables} = await import('../../pipelines/targets.js');
     const result = await listVariables(options, host);
-    printRows(result.variables, columns, `${options.targetSlug} has no variables.`, context.output);
+    const nothing = `${options.targetSlug} has no variables.`;
+    printList(result.variables, variableColumns, {names: this.flags.columns, nothing}, context.output);
     return result;
   }
 }

@@ -1,6 +1,6 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf} from '../../cli/command/flags.js';
-import {guardOptions, targetWait} from '../../cli/command/operation-options.js';
+import {targetWait} from '../../cli/command/operation-options.js';
 import type {EnvSetDocument} from '../../cli/output/documents.js';
 import {readVariables} from '../../cli/setup/variable-values.js';
 import {createError} from '../../errors/index.js';
@@ -47,11 +47,11 @@ export default class EnvSet extends BaseCommand<typeof EnvSet> {
     }
     const settings = await context.loadSettings();
     const set = await readVariables(pairs, {from, excluded}, context);
-    const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {settings});
+    const {options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug'], {settings});
     const {setVariables} = await import('../../pipelines/targets.js');
     const {renderChangedVariables} = await import('../../cli/output/render-targets.js');
     const wait = targetWait(settings, false);
-    const result = await setVariables({...options, ...guardOptions(settings, context), ...wait, set, dryRun}, host);
+    const result = await setVariables({...options, ...guards, ...wait, set, dryRun}, host);
     return renderChangedVariables(result, {waited: wait.wait}, context.output);
   }
 }

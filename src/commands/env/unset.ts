@@ -1,6 +1,6 @@
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf} from '../../cli/command/flags.js';
-import {guardOptions, targetWait} from '../../cli/command/operation-options.js';
+import {targetWait} from '../../cli/command/operation-options.js';
 import type {EnvUnsetDocument} from '../../cli/output/documents.js';
 
 export default class EnvUnset extends BaseCommand<typeof EnvUnset> {
@@ -19,12 +19,12 @@ export default class EnvUnset extends BaseCommand<typeof EnvUnset> {
   static override readonly flags = {...flagsOf('connection', 'wait', 'rateLimit', 'events'), ...dryRunFlag};
 
   protected async execute(context: CommandContext): Promise<EnvUnsetDocument> {
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
+    const {settings, options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {setVariables} = await import('../../pipelines/targets.js');
     const {renderChangedVariables} = await import('../../cli/output/render-targets.js');
     const wait = targetWait(settings, false);
     const change = {unset: this.args.name, dryRun: this.flags['dry-run']};
-    const result = await setVariables({...options, ...guardOptions(settings, context), ...wait, ...change}, host);
+    const result = await setVariables({...options, ...guards, ...wait, ...change}, host);
     return renderChangedVariables(result, {waited: wait.wait}, context.output);
   }
 }

@@ -1,5 +1,6 @@
 import {commands} from '@oclif/plugin-plugins';
-import {requireDataFolder, requireNpm, type HostConfig} from '../../cli/command/plugins.js';
+import type {HostConfig} from '../../cli/command/host-config.js';
+import {requireNpm} from '../../cli/command/plugins.js';
 import {confirmSources, installOrRestore, locatePlugin} from '../../cli/setup/plugin-source.js';
 
 export default class PluginsInstall extends commands['plugins:install'] {
@@ -13,8 +14,6 @@ export default class PluginsInstall extends commands['plugins:install'] {
     const named = new Map(argv.map((name) => [String(name), locatePlugin(String(name), session.cwd)]));
     await confirmSources([...named.values()], session);
     this.argv = this.argv.map((word) => named.get(word)?.spec ?? word);
-    const {dataDir} = this.config;
-    await requireDataFolder(dataDir);
-    await installOrRestore(dataDir, () => super.run());
+    await installOrRestore(this.config.dataDir, () => super.run());
   }
 }

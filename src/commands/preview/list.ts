@@ -14,12 +14,12 @@ export default class PreviewList extends BaseCommand<typeof PreviewList> {
 
   protected async execute(context: CommandContext): Promise<PreviewListDocument> {
     const {previewColumns} = await import('../../cli/output/render-targets.js');
-    const {chooseColumns, printRows} = await import('../../cli/output/table.js');
-    const columns = chooseColumns(previewColumns, this.flags.columns);
+    const {printList} = await import('../../cli/output/table.js');
     const {options, host} = await this.reach(context, ['projectSlug']);
     const {listPreviews} = await import('../../pipelines/previews.js');
     const result = await listPreviews(options, host);
-    printRows(result.previews, columns, `The project ${options.projectSlug} has no previews.`, context.output);
+    const nothing = `The project ${options.projectSlug} has no previews.`;
+    printList(result.previews, previewColumns, {names: this.flags.columns, nothing}, context.output);
     return result;
   }
 }

@@ -2,7 +2,6 @@ import {BaseCommand, type CommandContext} from '../../cli/command/base-command.j
 import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
 import {deploymentOptions, pushOptions} from '../../cli/command/operation-options.js';
 import type {PreviewUpDocument} from '../../cli/output/documents.js';
-import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import {branchArg, findBranch} from '../../cli/command/preview-branch.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 
@@ -31,12 +30,7 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
     ...outputEnvFlag,
   };
 
-  protected execute(context: CommandContext): Promise<PreviewUpDocument> {
-    if (this.flags['dry-run']) return this.#up(context);
-    return withStepOutputs(context, 'preview:up', () => this.#up(context));
-  }
-
-  async #up(context: CommandContext): Promise<PreviewUpDocument> {
+  protected async execute(context: CommandContext): Promise<PreviewUpDocument> {
     const branch = await findBranch(this.args.branch, context);
     const {previewSlugs} = await import('../../operations/targets/previews.js');
     // The slug that its target probably has, for the settings of that target.

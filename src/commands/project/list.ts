@@ -15,12 +15,12 @@ export default class ProjectList extends BaseCommand<typeof ProjectList> {
 
   protected async execute(context: CommandContext): Promise<ProjectListDocument> {
     const {projectColumns} = await import('../../cli/output/render-targets.js');
-    const {chooseColumns, printRows} = await import('../../cli/output/table.js');
-    const columns = chooseColumns(projectColumns, this.flags.columns);
+    const {printList} = await import('../../cli/output/table.js');
     const {options, host} = await this.reach(context, []);
     const {listProjects} = await import('../../pipelines/configure.js');
     const result = await listProjects(options, host);
-    printRows(result.projects, columns, 'The credentials reach no project.', context.output);
+    const list = {names: this.flags.columns, nothing: 'The credentials reach no project.'};
+    printList(result.projects, projectColumns, list, context.output);
     return result;
   }
 }

@@ -1,7 +1,7 @@
 import {resolve} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
-import {guardOptions, targetWait} from '../../cli/command/operation-options.js';
+import {targetWait} from '../../cli/command/operation-options.js';
 import type {TargetApplyDocument} from '../../cli/output/documents.js';
 import {consent} from '../../cli/setup/prompts.js';
 import type {TargetDiff} from '../../operations/targets/compare-target.js';
@@ -31,10 +31,8 @@ export default class TargetApply extends BaseCommand<typeof TargetApply> {
 
   protected async execute(context: CommandContext): Promise<TargetApplyDocument> {
     const {yes, rotate, output: file, 'dry-run': dryRun} = this.flags;
-    const {slug} = this.args;
     const ask = consent(yes || dryRun, 'Changing a target', 'Nothing was changed.', context);
-    const reach = slug === undefined ? {} : {target: {slug, argument: 'SLUG'}};
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
+    const {settings, options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {applyTarget} = await import('../../pipelines/configure.js');
     const {requireConfiguration} = await import('../../cli/setup/target-config.js');
     const {listDifferences, renderApplied, withAccess} = await import('../../cli/output/render-configuration.js');
@@ -44,7 +42,6 @@ export default class TargetApply extends BaseCommand<typeof TargetApply> {
       await ask(`Change ${options.targetSlug} of ${options.projectSlug}?`);
     };
     const wait = targetWait(settings, false);
-    const guards = guardOptions(settings, context);
     const place = {targetSlug: options.targetSlug, file: file === undefined ? undefined : resolve(context.cwd, file)};
     const result = await withAccess(place, context.output, (onAccess) =>
       applyTarget({...options, configuration, rotate, dryRun, ...wait, ...guards, confirm, onAccess}, host),

@@ -2,7 +2,6 @@ import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/b
 import {dryRunFlag, flagsOf, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
 import {targetWait} from '../../cli/command/operation-options.js';
 import type {TargetCreateDocument} from '../../cli/output/documents.js';
-import {withStepOutputs} from '../../cli/output/step-outputs.js';
 
 export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
   static override readonly changes = 'service';
@@ -27,14 +26,8 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
     ...outputEnvFlag,
   };
 
-  protected execute(context: CommandContext): Promise<TargetCreateDocument> {
-    if (this.flags['dry-run']) return this.#create(context);
-    return withStepOutputs(context, 'target:create', () => this.#create(context));
-  }
-
-  async #create(context: CommandContext): Promise<TargetCreateDocument> {
-    const reach = {target: {slug: this.args.slug, argument: 'SLUG'}};
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
+  protected async execute(context: CommandContext): Promise<TargetCreateDocument> {
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {name, 'copy-from': copyFrom, 'dry-run': dryRun} = this.flags;
     const {createTarget} = await import('../../pipelines/targets.js');
     const {targetConfigurationOf} = await import('../../cli/setup/target-config.js');

@@ -1,6 +1,5 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
-import {guardOptions} from '../../cli/command/operation-options.js';
 import type {TargetDeleteDocument} from '../../cli/output/documents.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
 import type {DoomedTarget} from '../../operations/targets/delete-target.js';
@@ -27,13 +26,12 @@ export default class TargetDelete extends BaseCommand<typeof TargetDelete> {
   protected async execute(context: CommandContext): Promise<TargetDeleteDocument> {
     const {yes, force, 'dry-run': dryRun} = this.flags;
     const consent = deletionConsent(yes || dryRun, 'targets', context);
-    const reach = {target: {slug: this.args.slug, argument: 'SLUG'}};
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
+    const {options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {deleteTarget} = await import('../../pipelines/targets.js');
     const {describeTarget, renderDeleted} = await import('../../cli/output/render-targets.js');
     const confirm = (backend: string, target: DoomedTarget) =>
       consent(`Delete ${describeTarget({...options, ...target, backend})}?`);
-    const result = await deleteTarget({...options, force, dryRun, ...guardOptions(settings, context), confirm}, host);
+    const result = await deleteTarget({...options, ...guards, force, dryRun, confirm}, host);
     return renderDeleted(result, context.output);
   }
 }

@@ -25,9 +25,7 @@ export default class TargetDiff extends BaseCommand<typeof TargetDiff> {
   };
 
   protected async execute(context: CommandContext): Promise<TargetDiffDocument> {
-    const {slug} = this.args;
-    const reach = slug === undefined ? {} : {target: {slug, argument: 'SLUG'}};
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {describeConfiguration, diffTarget} = await import('../../pipelines/configure.js');
     const {requireConfiguration, writeTarget} = await import('../../cli/setup/target-config.js');
     const {renderTargetDiff, renderWrittenTarget} = await import('../../cli/output/render-configuration.js');

@@ -1,6 +1,5 @@
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, refuseExpanded} from '../../cli/command/flags.js';
-import {guardOptions} from '../../cli/command/operation-options.js';
 import type {TargetInvalidateDocument} from '../../cli/output/documents.js';
 
 export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidate> {
@@ -23,11 +22,11 @@ export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidat
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...dryRunFlag};
 
   protected async execute(context: CommandContext): Promise<TargetInvalidateDocument> {
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
+    const {options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {invalidate} = await import('../../pipelines/targets.js');
     const {pattern: patterns = []} = this.args;
     const {'dry-run': dryRun} = this.flags;
-    const result = await invalidate({...options, patterns, dryRun, ...guardOptions(settings, context)}, host);
+    const result = await invalidate({...options, ...guards, patterns, dryRun}, host);
     const what = `${result.patterns.join(', ')} of ${result.targetSlug}`;
     context.output.outcome(
       dryRun ? `Dry run: would invalidate ${what}.` : `Invalidating ${what}. It takes about two minutes.`,

@@ -15,8 +15,7 @@ export default class TargetList extends BaseCommand<typeof TargetList> {
 
   protected async execute(context: CommandContext): Promise<TargetListDocument> {
     const {targetColumns} = await import('../../cli/output/render-targets.js');
-    const {chooseColumns, printRows} = await import('../../cli/output/table.js');
-    const columns = chooseColumns(targetColumns, this.flags.columns);
+    const {printList} = await import('../../cli/output/table.js');
     const {options, host} = await this.reach(context, ['projectSlug']);
     const {listTargets} = await import('../../pipelines/targets.js');
     const {isProductionName} = await import('../../operations/guard/safety.js');
@@ -26,12 +25,8 @@ export default class TargetList extends BaseCommand<typeof TargetList> {
       const isConfigured = context.configFile?.targets.get(item.targetSlug)?.production === true;
       return isConfigured || isProductionName(item.targetSlug) ? {...item, production: true} : item;
     });
-    printRows(
-      targets,
-      columns,
-      `The project ${options.projectSlug} has no targets, or does not exist.`,
-      context.output,
-    );
+    const nothing = `The project ${options.projectSlug} has no targets, or does not exist.`;
+    printList(targets, targetColumns, {names: this.flags.columns, nothing}, context.output);
     return {...result, targets};
   }
 }

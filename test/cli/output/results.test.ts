@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {fileColumns, renderBundles, renderInspection, renderStatus} from '../../../src/cli/output/render-lists.js';
+import {renderBundles, renderInspection, renderStatus} from '../../../src/cli/output/render-lists.js';
 import {collectOutput} from '../collect-output.js';
 
 describe('the contents of a bundle', () => {
@@ -13,7 +13,7 @@ describe('the contents of a bundle', () => {
       {path: 'ssr.js', size: 30, executable: false, category: 'ssrOnly'},
       {path: 'a.css', size: 2048, executable: false, category: 'static'},
     ] as const;
-    renderInspection({...known, config, matches, files}, fileColumns, output);
+    renderInspection({...known, config, matches, files}, undefined, output);
     const {stdout, stderr} = texts();
     expect(stdout).toContain('size     3.07 kB\n');
     expect(stdout).toContain('CATEGORY     SIZE     PATH\nserver-only  30 B     ssr.js\nother        2.05 kB  a.css\n');
@@ -23,7 +23,7 @@ describe('the contents of a bundle', () => {
   test('of a v1 archive are no problem: a remark says what is not known, and what would tell', () => {
     const {output, texts} = collectOutput();
     const files = [{path: 'ssr.js', size: 30, executable: false}];
-    renderInspection({...known, format: 'v1', matches, files}, fileColumns, output);
+    renderInspection({...known, format: 'v1', matches, files}, undefined, output);
     const {stdout, stderr} = texts();
     expect(stdout).not.toContain('Problem');
     expect(stderr).toBe(
@@ -34,7 +34,7 @@ describe('the contents of a bundle', () => {
 
 test('an empty list of bundles says that the project may not exist', () => {
   const {output, texts} = collectOutput();
-  renderBundles({backend: 'legacy', projectSlug: 'nope', bundles: []}, [], output);
+  renderBundles({backend: 'legacy', projectSlug: 'nope', bundles: []}, undefined, output);
   expect(texts()).toEqual({
     stdout: '',
     stderr: 'The project is empty, or does not exist: check its name if you expected bundles.\n',

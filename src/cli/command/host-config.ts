@@ -1,0 +1,153 @@
+import {inspect} from 'node:util';
+import type {Interfaces} from '@oclif/core';
+import {Config, Plugin} from '@oclif/core/config';
+import {error, exit, warn} from '@oclif/core/errors';
+import {stdout} from '@oclif/core/ux';
+import {withTimeout} from '../../backends/call.js';
+import {runningPlugin} from '../../backends/plugin-code.js';
+import type {BackendFailure} from '../../backends/registry.js';
+import {messageOf} from '../../errors/system-failure.js';
+import {asRecord} from '../../text/json.js';
+import {asSentence} from '../../text/sentence.js';
+import {commandLine} from '../../text/suggest.js';
+import {endedByPlugin, endsCommand, requestedExitCode} from './error-report.js';
+import {foreignPlugin, packageProblem, projectPlugins, reinstall, userPlugins} from './plugins.js';
+import type {Session} from './session.js';
+
+/** oclif's options, which it passes on to every configuration that it makes of ours. */
+export interface HostOptions extends Interfaces.Options {
+  /** A function, because plugins get the configuration: who writes that down must not write down the environment. */
+  readonly session: () => Session;
+}
+
+/**
+ * oclif's configuration, for one run. A failure in a plugin's hook is a warning that names the plugin; only an error
+ * with which a hook explicitly exits before the command ends it.
+ */
+export class HostConfig extends Config {
+  declare options: HostOptions & {readonly config: () => HostConfig};
+
+  constructor(options: HostOptions) {
+    super({...options, config: () => this} as HostOptions);
+  }
+
+  override async loadPluginsAndCommands(given?: {readonly force: boolean}): Promise<void> {
+    const {output} = this.options.session();
+    const foreign = this.options.userPlugins === true ? foreignPlugin(this.dataDir) : undefined;
+    if (foreign !== undefined) {
+      output.warn(`Ignored the plugins listed in ${this.dataDir}, because ${foreign} belongs to another user.`);
+      this.options = {...this.options, userPlugins: false};
+    }
+    // oclif's own warnings about plugins that it leaves out don't name them.
+    this.warned = true;
+    await super.loadPluginsAndCommands(given);
+    const listed = this.options.userPlugins === true ? userPlugins(this.dataDir) : [];
+    for (const {name, folder} of listed.filter((plugin) => !this.plugins.has(plugin.name))) {
+      const problem = packageProblem(folder) ?? 'it cannot be loaded';
+      output.warn(
+        `Plugin ${name} is left out: ${problem}. To remove it, run: ${commandLine('plugins:uninstall', name)}`,
+      );
+    }
+  }
+
+  override async runHook<T extends keyof Interfaces.Hooks>(
+    event: T,
+    options: Interfaces.Hooks[T]['options'],
+    timeout?: number,
+    captureErrors?: boolean,
+  ): Promise<Interfaces.Hook.Result<Interfaces.Hooks[T]['return']>> {
+    const {output, foreign} = this.options.session();
+    const hook = String(event);
+    const isOver = hook === 'postrun' || hook === 'finally';
+    // oclif leaves this one to its own package, too.
+    if (hook === 'preparse') return super.runHook(event, options, timeout, captureErrors);
+    const outcome = await callHooks(this, hook, options, timeout);
+    for (const {error: failure, plugin} of outcome.failures) {
+      output.debug(`${plugin.name}, ${hook}: ${inspect(failure)}`);
+      if (captureErrors === true) continue;
+      if (!isOver && endsCommand(failure)) throw foreign ? failure : endedByPlugin(plugin.name, failure);
+      if (!isOver && requestedExitCode(failure) !== undefined) continue;
+      output.warn(asSentence(`Plugin ${plugin.name}: its ${hook} hook failed: ${messageOf(failure)}`));
+    }
+    return outcome;
+  }
+}
+
+type HookFunction = (this: object, event: object) => unknown;
+
+/**
+ * Calls the hooks of plugins for an event, as oclif does. But what they get of oclif besides the event, `config` and
+ * `context`, cannot be enumerated: a hook that writes down its event would write down the whole configuration.
+ */
+async function callHooks(
+  config: Interfaces.Config,
+  event: string,
+  options: object,
+  timeoutMs?: number,
+): Promise<Interfaces.Hook.Result<unknown>> {
+  const called: Interfaces.Hook.Result<unknown> = {successes: [], failures: []};
+  const plugins = [...config.plugins.values()].filter(({hooks}) => hooks[event] !== undefined);
+  if (plugins.length === 0) return called;
+  const {ModuleLoader} = await import('@oclif/core');
+  const context = withHidden({debug: () => undefined, error, exit, log: stdout, warn}, {config});
+  const callHook = async (plugin: Interfaces.Plugin, target: string, name: string) => {
+    const hook = hookIn(await ModuleLoader.load(plugin, target), name);
+    return hook.call(context, withHidden({...options}, {config, context}));
+  };
+  const callAll = async (plugin: Interfaces.Plugin) => {
+    for (const {target, identifier} of plugin.hooks[event] ?? []) {
+      const work = runningPlugin.run(plugin.name, () => callHook(plugin, target, identifier));
+      try {
+        const result = await (timeoutMs === undefined ? work : withTimeout(work, timeoutMs));
+        called.successes.push({plugin, result});
+      } catch (thrown) {
+        called.failures.push({plugin, error: thrown as Error});
+      }
+    }
+  };
+  await Promise.all(plugins.map(callAll));
+  return called;
+}
+
+function withHidden<Shown extends object>(shown: Shown, hidden: Readonly<Record<string, unknown>>): Shown {
+  for (const [name, value] of Object.entries(hidden)) Object.defineProperty(shown, name, {value});
+  return shown;
+}
+
+/** The function of a module that is the hook. Without a name, it is the only or the first one. */
+function hookIn(module: unknown, name: string): HookFunction {
+  const exported = asRecord(module);
+  const unnamed = name === 'default' ? [module, ...Object.values(exported)] : [];
+  const hook = [exported[name], ...unnamed].find((one) => typeof one === 'function');
+  if (hook === undefined) throw new Error('it exports no function');
+  return hook as HookFunction;
+}
+
+/** oclif's configuration with the project's plugins. A plugin that the user has installed or linked goes before. */
+export async function loadConfig(options: HostOptions, args: readonly string[]): Promise<HostConfig> {
+  const config = new HostConfig(options);
+  await config.load();
+  const {cwd, env, output, pluginProblems} = options.session();
+  const report = (problem: BackendFailure) => {
+    if (config.plugins.has(problem.plugin)) return;
+    pluginProblems.push(problem);
+    output.warn([problem.message, problem.suggestion ?? []].flat().join(' '));
+  };
+  const found = projectPlugins(options.root, args, {cwd, env, report}).filter(({name}) => !config.plugins.has(name));
+  if (found.length === 0) return config;
+  const {plugins} = config;
+  for (const {name, root} of found) {
+    // As linked ones, so that none of their commands takes the place of ours.
+    const plugin = new Plugin({name, root, type: 'link'});
+    try {
+      await plugin.load();
+      plugins.set(plugin.name, plugin);
+    } catch (thrown) {
+      const message = asSentence(`Plugin ${name} of the project is left out: ${messageOf(thrown)}`);
+      report({plugin: name, message, suggestion: reinstall});
+    }
+  }
+  const extended = new HostConfig({...config.options, plugins});
+  await extended.load();
+  return extended;
+}
