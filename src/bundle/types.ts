@@ -148,9 +148,8 @@ export interface StreamedBundle extends BundleContent {
   /** Size that the archive will have, in bytes. */
   readonly size: number;
   /**
-   * Packs the archive from its first byte, any number of times. The files must not have changed. Buffers are
-   * reused: a chunk is valid until the next read. To stop early, `break` out of the loop or
-   * call `return()`: until then, a file of the build stays open.
+   * Packs the archive from its first byte, any number of times. The files must not have changed. To
+   * stop early, `break` out of the loop or call `return()`: until then, a file of the build stays open.
    */
   read(): AsyncIterable<Uint8Array>;
 }

@@ -1,11 +1,11 @@
 import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {Digest} from './digest.js';
-import {blocksInFlight, gzip} from './gzip.js';
+import {gzip} from './gzip.js';
 import type {BundlePlan} from '../plan.js';
 import {tarEntries} from './tar-entries.js';
 import type {ByteProgress, PackResult} from '../types.js';
-import {writeTar, type WriteTarOptions} from './write-tar.js';
+import {writeTar} from './write-tar.js';
 
 /** Options for packing a bundle. */
 export interface PackOptions {
@@ -39,7 +39,7 @@ export async function packBundle(
     return compressed ? compressed.of(gzip(tar, plan.compressionLevel)) : tar;
   };
   try {
-    await pipeline(tarOf(plan, {onProgress, ...(compressed && {blocksKept: blocksInFlight})}), pack, destination, {
+    await pipeline(tarOf(plan, {onProgress}), pack, destination, {
       signal,
     });
   } catch (error) {
@@ -58,10 +58,7 @@ async function* notifyEnd(blocks: AsyncIterable<Buffer>, onEnd?: () => void): As
 }
 
 /** The tar of a bundle, as `writeTar` makes it. */
-export function tarOf(
-  plan: BundlePlan,
-  {onProgress, blocksKept}: Pick<PackOptions, 'onProgress'> & Pick<WriteTarOptions, 'blocksKept'>,
-): AsyncGenerator<Buffer> {
+export function tarOf(plan: BundlePlan, {onProgress}: Pick<PackOptions, 'onProgress'> = {}): AsyncGenerator<Buffer> {
   let transferred = 0;
   let reported = 0;
   const onBytes = (count: number): void => {
@@ -70,5 +67,5 @@ export function tarOf(
     reported = transferred;
     onProgress?.({transferred, total: plan.totalBytes});
   };
-  return writeTar(tarEntries(plan), {modifiedAt: plan.modifiedAt, onBytes, blocksKept});
+  return writeTar(tarEntries(plan), {modifiedAt: plan.modifiedAt, onBytes});
 }

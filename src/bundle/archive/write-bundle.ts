@@ -104,7 +104,7 @@ export async function contentDigest(plan: BundlePlan, signal: AbortSignal | unde
 /** Reads the tar of a bundle in blocks, each until the next is asked for. Calls `onEnd` once it was read to the end. */
 async function* tarBlocks(plan: BundlePlan, onEnd: (result: PackResult) => void): AsyncGenerator<Buffer> {
   const content = new Digest();
-  yield* content.of(tarOf(plan, {blocksKept: 0}));
+  yield* content.of(tarOf(plan));
   const sha256 = content.hex();
   onEnd({size: content.size, sha256, contentSha256: sha256});
 }

@@ -14,11 +14,6 @@ export interface WriteTarOptions {
   readonly modifiedAt: Date;
   /** Called with the number of bytes just read from files. */
   readonly onBytes?: ((count: number) => void) | undefined;
-  /**
-   * How many of the last blocks their reader still uses when it asks for the next. Those before them are filled again.
-   * @default all
-   */
-  readonly blocksKept?: number | undefined;
 }
 
 /**
@@ -28,24 +23,12 @@ export interface WriteTarOptions {
 export async function* writeTar(entries: Iterable<TarEntry>, options: WriteTarOptions): AsyncGenerator<Buffer> {
   const {TarArchive} = await import('archiver');
   const archive = new TarArchive();
-  const spare: Buffer[] = [];
   const pieces = new PieceMemory();
-  const blocks = blocksOf(archive, spare, pieces);
+  const blocks = blocksOf(archive, pieces);
   feed(archive, entries, blocks, pieces, options).catch((error: unknown) => {
     blocks.destroy(error instanceof Error ? error : new Error(String(error)));
   });
-  const {blocksKept} = options;
-  yield* blocksKept === undefined ? blocks : lend(blocks, spare, blocksKept);
-}
-
-/** Passes blocks on. Those that are no longer kept are `spare` again. */
-async function* lend(blocks: AsyncIterable<Buffer>, spare: Buffer[], kept: number): AsyncGenerator<Buffer> {
-  const lent: Buffer[] = [];
-  for await (const block of blocks) {
-    yield block;
-    lent.push(block);
-    spare.push(...lent.splice(0, lent.length - kept));
-  }
+  yield* blocks;
 }
 
 /** The memory of the piece of a large file that is on its way through archiver: the next waits until it is free. */
@@ -135,15 +118,14 @@ async function feed(
   await archive.finalize();
 }
 
-/** Joins and cuts what archiver writes into blocks, in memory that is `spare` if there is some. */
-function blocksOf(archive: Archiver, spare: Buffer[], pieces: PieceMemory): Readable {
+/** Joins and cuts what archiver writes into blocks. */
+function blocksOf(archive: Archiver, pieces: PieceMemory): Readable {
   const blocks = new Readable({objectMode: true, highWaterMark: 1, read: () => void archive.resume()});
-  const newBlock = () => spare.pop() ?? Buffer.allocUnsafe(blockBytes);
-  let block = newBlock();
+  let block = Buffer.allocUnsafe(blockBytes);
   let filled = 0;
   const push = (): void => {
     if (!blocks.push(block.subarray(0, filled))) archive.pause();
-    block = newBlock();
+    block = Buffer.allocUnsafe(blockBytes);
     filled = 0;
   };
   archive.on('data', (chunk: Buffer) => {

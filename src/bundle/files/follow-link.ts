@@ -1,4 +1,6 @@
 import {isAbsolute} from 'node:path';
+import {comparePaths, showPath} from '../../text/entry-names.js';
+import type {BundleFile} from '../types.js';
 
 /** Where a symbolic link leads, as seen from the folder that contains everything. */
 type LinkDestination = 'inside' | 'outside' | 'nowhere';
@@ -71,4 +73,31 @@ export function followLink(
     steps.unshift(...target.split('/'));
   }
   return exists(position.join('/')) ? 'inside' : 'nowhere';
+}
+
+const linkReasons = {
+  outside: 'which leads outside the build directory',
+  circle: 'which leads in a circle, or through too many others',
+  unsafe: 'a target that other systems read differently',
+} as const;
+
+/** The links of a build that no archive can have, and warnings about those that lead to nothing. */
+export function checkLinks(
+  files: readonly Pick<BundleFile, 'path' | 'linkTarget'>[],
+  folders: readonly string[],
+): {readonly unsupported: readonly {readonly path: string; readonly reason: string}[]; readonly warnings: string[]} {
+  const links = new Map(files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])));
+  const there = new Set([...folders, ...files.map(({path}) => path)]);
+  const work = linkWork();
+  const unsupported: {path: string; reason: string}[] = [];
+  const warnings: string[] = [];
+  for (const [path, target] of [...links].sort(([one], [other]) => comparePaths(one, other))) {
+    const problem = linkProblem(path, links, work);
+    if (problem !== undefined) {
+      unsupported.push({path, reason: `is a symbolic link to ${showPath(target)}, ${linkReasons[problem]}`});
+    } else if (followLink(path, links, (found) => there.has(found)) === 'nowhere') {
+      warnings.push(`${path} is a symbolic link to ${showPath(target)}, which the bundle does not contain.`);
+    }
+  }
+  return {unsupported, warnings};
 }

@@ -23,21 +23,13 @@ export interface IgnoreRules {
   mark(paths: readonly FoundPath[], signal?: AbortSignal): Promise<void>;
 }
 
-/** Each further `**` multiplies the time that a rule takes. */
-const maxGlobstars = 5;
-/** The time for all of a large build would be too long for one rule. */
-const ignoreRules = {what: 'ignore rules', example: '*.map', isForAll: false};
-/** Maximum length of a rule, in characters. */
-const maxRuleLength = 1000;
-
 /** Name of the file with ignore rules, in gitignore syntax. */
 const ignoreFile = '.bundleignore';
 
 /**
  * Reads the `.bundleignore` of each of `directories` (the project's, then the build's), and adds `patterns`. All rules
  * use gitignore syntax, are case-sensitive and apply to paths relative to the build directory. The last match wins.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` for a file that cannot be read; `ERR_PATTERN_INVALID` for a rule that
- * could take too long, naming its line.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` for a file that cannot be read.
  */
 export async function readIgnoreRules(
   directories: readonly string[],
@@ -45,10 +37,7 @@ export async function readIgnoreRules(
 ): Promise<IgnoreRules> {
   const files = [...new Set(directories)].map((directory) => join(directory, ignoreFile));
   const texts = await Promise.all(files.map(readRules));
-  const rules = [
-    ...texts.flatMap((text, index) => rulesOf(text, files[index])),
-    ...patterns.map((rule) => verified(rule)),
-  ];
+  const rules = [...texts.flatMap(rulesOf), ...patterns];
   // The library caches every path that it checks.
   if (rules.length === 0) return {patterns: [], mark: () => Promise.resolve()};
   // A file system may keep a name decomposed that an editor writes composed, or the other way round.
@@ -57,7 +46,7 @@ export async function readIgnoreRules(
     const path = found.path.normalize();
     found.rule = matcher.test(found.isFolder ? `${path}/` : path).rule?.pattern;
   };
-  const matchAll = limitedMatching(ignoreRules);
+  const matchAll = limitedMatching('ignore rules', '*.map');
   return {patterns: rules, mark: (paths, signal) => matchAll(paths, mark, signal)};
 }
 
@@ -82,24 +71,8 @@ export function misplacedRules(
 }
 
 /** The lines that are neither empty nor comments. */
-function rulesOf(text: string, file = ''): readonly string[] {
-  return text
-    .split(/\r?\n/)
-    .flatMap((line, index) =>
-      line.trim() === '' || line.startsWith('#') ? [] : [verified(line, `in ${file}, line ${String(index + 1)}, `)],
-    );
-}
-
-/** @throws RuntimeCliError `ERR_PATTERN_INVALID` */
-function verified(rule: string, where = ''): string {
-  const isLong = rule.length > maxRuleLength;
-  if (!isLong && (rule.match(/\*{2,}/g) ?? []).length <= maxGlobstars) return rule;
-  const problem = isLong
-    ? `more than ${String(maxRuleLength)} characters`
-    : `more than ${String(maxGlobstars)} times **`;
-  throw createError('ERR_PATTERN_INVALID', `The ignore rule ${showPattern(rule)} ${where}has ${problem}.`, {
-    suggestions: ['Use several simpler rules, such as *.map.'],
-  });
+function rulesOf(text: string): readonly string[] {
+  return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }
 
 async function readRules(path: string): Promise<string> {

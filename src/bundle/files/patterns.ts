@@ -21,11 +21,10 @@ export const noMarks = {ssrOnly: false, ssrShared: false} as const;
 
 /** Maximum length of a pattern, in characters. */
 const maxPatternLength = 1024;
-/** How long matching all files may take, in milliseconds. 200,000 paths and 20 patterns take a tenth of it. */
-const maxMatchingMs = 5000;
+/** How long matching all files may take, in milliseconds. 100,000 paths and 20 ignore rules take a tenth of it. */
+const maxMatchingMs = 10_000;
 /** Files matched between turns for everything else. */
 const filesPerTurn = 1000;
-const globPatterns = {what: 'patterns', example: 'server/**', isForAll: true};
 
 /** The two lists of a configuration. */
 export interface PatternLists {
@@ -119,15 +118,6 @@ export const categoryWords: Readonly<Record<BundleFileCategory, string>> = {
   static: 'other',
 };
 
-interface MatchedKind {
-  /** Its name in messages. */
-  readonly what: string;
-  /** A simple one. */
-  readonly example: string;
-  /** Whether the time is for all items, not for each thousand. */
-  readonly isForAll: boolean;
-}
-
 type MatchAll = <Item>(
   items: readonly Item[],
   match: (item: Item) => void,
@@ -155,8 +145,8 @@ function runLimited(doing: () => void, timeout: number): void {
  * lives, and only V8 can stop it: `node:vm` has a time limit. The function throws RuntimeCliError `ERR_PATTERN_INVALID`
  * if it takes too long, and `signal.reason` when aborted.
  */
-export function limitedMatching({what, example, isForAll}: MatchedKind = globPatterns): MatchAll {
-  let [left, matched] = [maxMatchingMs, 0];
+export function limitedMatching(what = 'patterns', example = 'server/**'): MatchAll {
+  let left = maxMatchingMs;
   return async (items, match, signal) => {
     signal?.throwIfAborted();
     for (let start = 0; start < items.length; start += filesPerTurn) {
@@ -177,8 +167,6 @@ export function limitedMatching({what, example, isForAll}: MatchedKind = globPat
         });
       }
       left -= performance.now() - started;
-      matched += some.length;
-      if (!isForAll && matched >= filesPerTurn) [left, matched] = [maxMatchingMs, 0];
       await nextTurn();
       signal?.throwIfAborted();
     }

@@ -1,15 +1,15 @@
-import {lstatSync, readdir, readlinkSync, realpathSync, statSync, type Dirent, type Stats} from 'node:fs';
-import {isAbsolute, relative, sep} from 'node:path';
+import {lstatSync, readlinkSync, realpathSync, statSync, type Stats} from 'node:fs';
+import {isAbsolute, sep} from 'node:path';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {dataMarks, mayBeOwn, ownKind, readHead} from '../../files/own-files.js';
+import {begins, dataMarks, mayBeOwn, ownKind, readHead} from '../../files/own-files.js';
 import {asSentence} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {onWindows} from '../../text/platform.js';
 import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, listFirst, listPaths, showPath, sourceOf} from '../../text/entry-names.js';
 import {isAppleDouble, isDebrisName} from './debris.js';
-import {withExecutables} from './executables.js';
-import {followLink, linkProblem, linkWork} from './follow-link.js';
+import {checkLinks} from './follow-link.js';
 import type {FoundPath, IgnoreRules} from './ignore-rules.js';
 import {noMarks, type MatchableFile} from './patterns.js';
 
@@ -38,23 +38,21 @@ type ScannedFile = PlannedBundleFile & MatchableFile;
 
 interface Findings {
   readonly files: ScannedFile[];
-  /** The permissions of the files. */
-  readonly modes: Set<number>;
-  readonly folders: string[];
+  /** The listed folders, and when each had last got or lost an entry before that. In milliseconds since 1970. */
+  readonly folders: Map<string, number | undefined>;
   readonly emptyFolders: string[];
-  /** When the listed folders, by their absolute paths, had last got or lost an entry. In milliseconds since 1970. */
-  readonly listed: Map<string, number | undefined>;
   readonly ignored: {path: string; rule: string}[];
-  /** Data of other programs about a folder, which is never part of a build. */
-  readonly leftOut: string[];
-  /** What systems and editors leave in folders. */
-  readonly debris: string[];
-  /** What mycli has written. */
-  readonly own: string[];
+  readonly leftOut: Readonly<Record<'own' | 'debris' | 'repositories', string[]>>;
   /** Paths that cannot be archived, and why. */
   readonly unsupported: {path: string; reason: string}[];
 }
 
+/** What is never part of a build. */
+const leftOutWords = {
+  own: 'what mycli wrote',
+  debris: 'leftovers of systems and editors',
+  repositories: 'data of version control',
+} as const;
 /** Characters of a path in a message. */
 const longPath = 300;
 /** Where version control keeps what it knows. That a build has one of git is usual. */
@@ -71,39 +69,45 @@ export async function scanBuildDirectory(
   {ownFiles = [], signal}: ScanOptions = {},
 ): Promise<Scan> {
   const findings: Findings = {
-    ...{files: [], modes: new Set(), folders: [], emptyFolders: [], listed: new Map()},
-    ...{ignored: [], leftOut: [], debris: [], own: [], unsupported: []},
+    files: [],
+    folders: new Map(),
+    emptyFolders: [],
+    ignored: [],
+    leftOut: {own: [], debris: [], repositories: []},
+    unsupported: [],
   };
+  const found = [''];
   try {
-    for await (const path of findPaths(directory, rules, findings, signal)) {
+    for (const folder of found) {
+      const paths = await pathsIn(directory, folder, rules, findings, signal);
+      found.push(...paths.filter((path) => add(directory, path, findings, ownFiles)));
+      await nextTurn();
       signal?.throwIfAborted();
-      add(directory, path, findings, ownFiles);
     }
   } catch (error) {
     signal?.throwIfAborted();
     throw isRuntimeCliError(error) ? error : unreadableError(directory, error);
   }
-  const {folders, emptyFolders, ignored, leftOut, debris, own, unsupported} = findings;
+  const {folders, emptyFolders, ignored, leftOut, unsupported} = findings;
   // With the archives that manifests are of.
-  const ownPaths = new Set(own.flatMap((path) => [path, path.replace(/\.json$/, '')]));
-  const files = findings.files.filter(({path}) => !ownPaths.has(path));
-  const warnings = followLinks(files, folders, unsupported);
-  rejectUnsupported(unsupported);
+  const ownPaths = new Set(leftOut.own.flatMap((path) => [path, path.replace(/\.json$/, '')]));
+  const files = findings.files.filter(({path}) => !ownPaths.has(path)).sort((a, b) => comparePaths(a.path, b.path));
+  const links = checkLinks(files, [...folders.keys()]);
+  rejectUnsupported([...unsupported, ...links.unsupported]);
   if (files.length === 0) throw emptyError(directory, ignored.length);
   return {
-    files: withExecutables(directory, files, findings.modes).toSorted((a, b) => comparePaths(a.path, b.path)),
+    files: withExecutables(directory, files),
     emptyFolders: emptyFolders.sort(comparePaths),
     ignored,
     warnings: [
-      ...(own.length === 0 ? [] : [`Left out what mycli wrote: ${listPaths(own.toSorted(comparePaths))}.`]),
-      ...(debris.length === 0
-        ? []
-        : [`Left out leftovers of systems and editors: ${listPaths(debris.sort(comparePaths))}.`]),
-      ...(leftOut.length === 0 ? [] : [`Left out data of version control: ${listPaths(leftOut)}.`]),
-      ...warnings,
+      ...(['own', 'debris', 'repositories'] as const).flatMap((kind) => {
+        const paths = leftOut[kind].sort(comparePaths);
+        return paths.length === 0 ? [] : [`Left out ${leftOutWords[kind]}: ${listPaths(paths)}.`];
+      }),
+      ...links.warnings,
     ],
     async laterFiles() {
-      if ([...findings.listed].every(([path, time]) => changeTime(path) === time)) return [];
+      if ([...folders].every(([path, time]) => changeTime(directory, path) === time)) return [];
       const known = new Set(files.map(({path}) => path));
       // What is wrong with the build by now is not about the bundle.
       const now = await scanBuildDirectory(directory, rules, {ownFiles}).catch(() => ({files: []}));
@@ -112,92 +116,65 @@ export async function scanBuildDirectory(
   };
 }
 
-function changeTime(folder: string): number | undefined {
-  return statSync(folder, {throwIfNoEntry: false})?.mtimeMs;
+function changeTime(directory: string, folder: string): number | undefined {
+  return statSync(sourceOf(directory, folder), {throwIfNoEntry: false})?.mtimeMs;
 }
 
 /**
- * Everything in a folder that no rule excludes, with paths relative to it. Of each, fast-glob only says whether it is a
- * folder: if one of them vanished before it had looked, it would leave out all the others of that folder without a
- * word. Rules depend on their order, so they are no patterns for fast-glob: they are applied to each folder that it
- * lists, so that it enters none that they exclude.
+ * What is in a folder and no rule excludes. Folders are listed one by one, so that none is entered that a rule excludes.
  */
-async function* findPaths(
+async function pathsIn(
   directory: string,
+  folder: string,
   rules: IgnoreRules,
-  {emptyFolders, listed, ignored, leftOut, debris, own}: Findings,
+  {folders, emptyFolders, ignored, leftOut}: Findings,
   signal: AbortSignal | undefined,
-): AsyncGenerator<string> {
+): Promise<readonly string[]> {
   const {default: fastGlob} = await import('fast-glob');
-  const keep = async (folder: string, entries: readonly Dirent[]): Promise<Dirent[]> => {
-    if (dataMarks.every((name) => entries.some((entry) => entry.name === name))) {
-      own.push(folder);
-      return [];
-    }
-    const found = entries.map((entry): FoundPath & {readonly entry: Dirent} => {
-      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      return {entry, path, isFolder: entry.isDirectory()};
-    });
-    await rules.mark(found, signal);
-    const others = found.filter(({entry, path, rule}) => {
-      const {name} = entry;
-      const isRepository = repositories.includes(name);
-      const isDebris = isDebrisName(name) || (entry.isFile() && isAppleDouble(sourceOf(directory, path)));
-      if (!isRepository && !isDebris) return true;
-      if (name !== '.git' && rule === undefined) (isRepository ? leftOut : debris).push(path);
-      return false;
-    });
-    if (others.length === 0 && folder !== '') emptyFolders.push(folder);
-    return others.flatMap(({entry, path, isFolder, rule}) => {
-      if (rule !== undefined) ignored.push({path: isFolder ? `${path}/` : path, rule});
-      return rule === undefined ? [entry] : [];
-    });
-  };
-  const list: ListFolder = (path, options, done) => {
-    listed.set(path, changeTime(path));
-    readdir(path, options, (failure, entries) => {
-      const folder = relative(directory, path).split(sep).join('/');
-      if (failure !== null) done(failure, []);
-      else
-        keep(folder, entries).then(
-          (kept) => {
-            done(null, kept);
-          },
-          (error: unknown) => {
-            done(error instanceof Error ? error : new Error(String(error)), []);
-          },
-        );
-    });
-  };
+  folders.set(folder, changeTime(directory, folder));
   // In other patterns, no wildcard matches a line break.
-  const entries = fastGlob.stream('**/@(*)', {
-    cwd: directory,
+  const entries = fastGlob.sync('@(*)', {
+    cwd: sourceOf(directory, folder),
     dot: true,
-    fs: {readdir: list as typeof readdir},
+    objectMode: true,
     onlyFiles: false,
     followSymbolicLinks: false,
-    // A single pattern finds nothing twice.
-    unique: false,
   });
-  for await (const path of entries) yield String(path);
+  if (dataMarks.every((mark) => entries.some(({name}) => name === mark))) {
+    leftOut.own.push(folder);
+    return [];
+  }
+  const found = entries.map(({name, dirent}): FoundPath & {readonly name: string; readonly isFile: boolean} => {
+    const path = folder === '' ? name : `${folder}/${name}`;
+    return {name, path, isFolder: dirent.isDirectory(), isFile: dirent.isFile()};
+  });
+  await rules.mark(found, signal);
+  const others = found.filter(({name, path, isFile, rule}) => {
+    const isRepository = repositories.includes(name);
+    const isDebris = isDebrisName(name) || (isFile && isAppleDouble(sourceOf(directory, path)));
+    if (!isRepository && !isDebris) return true;
+    if (name !== '.git' && rule === undefined) leftOut[isRepository ? 'repositories' : 'debris'].push(path);
+    return false;
+  });
+  if (others.length === 0 && folder !== '') emptyFolders.push(folder);
+  return others.flatMap(({path, isFolder, rule}) => {
+    if (rule === undefined) return [path];
+    ignored.push({path: isFolder ? `${path}/` : path, rule});
+    return [];
+  });
 }
 
-type ListFolder = (
-  path: string,
-  options: {readonly withFileTypes: true},
-  done: (error: Error | null, entries: Dirent[]) => void,
-) => void;
-
+/** Adds what is at a path to the findings. Returns whether it is a folder. */
 function add(
   directory: string,
   path: string,
-  {files, modes, folders, own, unsupported}: Findings,
+  {files, leftOut, unsupported}: Findings,
   ownFiles: readonly string[],
-): void {
+): boolean {
   const nameProblem = entryNameProblem(path);
   if (nameProblem !== undefined) {
     unsupported.push({path, reason: nameProblem});
-    return;
+    return false;
   }
   const file = sourceOf(directory, path);
   const {stats, linkTarget} = lookAt(directory, path);
@@ -207,18 +184,16 @@ function add(
       throw createError('ERR_FILE_CHANGED', `${file} disappeared while the build was being scanned.`);
     unsupported.push({path, reason: 'has a name that is not UTF-8'});
   } else if (stats.isFile() && isOwn(file, ownFiles)) {
-    own.push(path);
+    leftOut.own.push(path);
   } else if (stats.isFile()) {
     const executable = (stats.mode & 0o100) !== 0;
-    modes.add(stats.mode & 0o777);
-    files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ssrOnly: false, ssrShared: false});
+    files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ...noMarks});
   } else if (linkTarget !== undefined) {
     files.push({path, size: 0, modifiedMs: stats.mtimeMs, executable: false, linkTarget, ...noMarks});
-  } else if (stats.isDirectory()) {
-    folders.push(path);
-  } else {
+  } else if (!stats.isDirectory()) {
     unsupported.push({path, reason: `is a ${kindOf(stats)}`});
   }
+  return stats?.isDirectory() === true;
 }
 
 /** Whether mycli writes a file, or an earlier run did. What can't be read is reported when it is packed. */
@@ -230,6 +205,19 @@ function isOwn(file: string, ownFiles: readonly string[]): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Which files the server may execute. Where all files may be executed, as Windows and drives of it say (WSL), their
+ * contents tell, so that the same build makes the same archive everywhere.
+ */
+function withExecutables(directory: string, files: readonly ScannedFile[]): readonly ScannedFile[] {
+  const tellsNothing = files.every(({executable, linkTarget}) => executable || linkTarget !== undefined);
+  if (!onWindows && !tellsNothing) return files;
+  return files.map((file) => {
+    const isFile = file.linkTarget === undefined && file.size > 0;
+    return {...file, executable: isFile && begins(sourceOf(directory, file.path), /^(?:#!|\x7FELF)/)};
+  });
 }
 
 /** What is at a path of the build, if anything, and where it leads if it is a link. */
@@ -276,34 +264,6 @@ function kindOf(stats: Stats): string {
   if (stats.isSocket()) return 'socket';
   return 'device';
 }
-
-/** Adds links that no archive can have to `unsupported`. Returns warnings about dangling ones. */
-function followLinks(
-  files: readonly ScannedFile[],
-  folders: readonly string[],
-  unsupported: Findings['unsupported'],
-): string[] {
-  const links = new Map(files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])));
-  if (links.size === 0) return [];
-  const there = new Set(['', ...folders, ...files.map(({path}) => path)]);
-  const work = linkWork();
-  const warnings: string[] = [];
-  for (const [path, target] of [...links].sort(([one], [other]) => comparePaths(one, other))) {
-    const problem = linkProblem(path, links, work);
-    if (problem !== undefined) {
-      unsupported.push({path, reason: `is a symbolic link to ${showPath(target)}, ${linkReasons[problem]}`});
-    } else if (followLink(path, links, (found) => there.has(found)) === 'nowhere') {
-      warnings.push(`${path} is a symbolic link to ${showPath(target)}, which the bundle does not contain.`);
-    }
-  }
-  return warnings;
-}
-
-const linkReasons = {
-  outside: 'which leads outside the build directory',
-  circle: 'which leads in a circle, or through too many others',
-  unsafe: 'a target that other systems read differently',
-} as const;
 
 function rejectUnsupported(unsupported: Findings['unsupported']): void {
   if (unsupported.length === 0) return;

@@ -68,31 +68,6 @@ test('more entries than archiver holds at a time are written in their order', as
   expect((await buffer(writeTar(entries, {modifiedAt}))).equals(await archiverTar(entries))).toBe(true);
 });
 
-test.each([0, 4])(
-  'a reader that keeps the last %d blocks gets the same bytes, in memory that is filled again',
-  async (kept) => {
-    const parts = Array.from({length: 12}, (_, index) => content(`part-${String(index)}`, MiB + index));
-    const large = join(await makeFolder({large: Buffer.alloc(9 * MiB + 1, 'large')}), 'large');
-    const {size, mtimeMs} = statSync(large);
-    const file: TarEntry = {kind: 'file', name: 'large', source: large, size, modifiedMs: mtimeMs, executable: false};
-    const entries = [...parts, file, content('last', 700)];
-    const copies: Buffer[] = [];
-    const memories = new Set<ArrayBufferLike>();
-    const last: {readonly block: Buffer; readonly copy: Buffer}[] = [];
-    for await (const block of writeTar(entries, {modifiedAt, blocksKept: kept})) {
-      memories.add(block.buffer);
-      const used = kept === 0 ? [] : last.slice(-kept);
-      expect(used.every(({block, copy}) => block.equals(copy))).toBe(true);
-      const copy = Buffer.from(block);
-      copies.push(copy);
-      last.push({block, copy});
-    }
-    expect(Buffer.concat(copies).equals(await buffer(writeTar(entries, {modifiedAt})))).toBe(true);
-    expect(copies.length).toBeGreaterThan(20);
-    expect(memories.size).toBeLessThanOrEqual(kept + 4);
-  },
-);
-
 /** An endless build. Tells how many of its entries were asked for. */
 function endless(size: number) {
   const asked = {count: 0};
