@@ -139,7 +139,6 @@ const owners = {
   '@hono/node-server': {owner: 'src/local-runtime/'},
   send: {owner: 'src/local-runtime/'},
   '@valibot/to-json-schema': {owner: 'src/local-runtime/'},
-  'd3-hierarchy': {owner: 'src/local-runtime/'},
 };
 
 const anyOf = (names) => names.map((name) => `^${groups[name] ?? layers[name].path}`);

@@ -11,7 +11,6 @@ export const reasons = {
   acorn:
     'Parses what a script requires as it is loaded, to tell the code of a server. Only scripts that may require a package.',
   archiver: "Writes the archives of bundles. Most of its weight is tar-stream's.",
-  'd3-hierarchy': 'Lays out the treemap of a bundle on the pages of the local runtime.',
   busboy: 'Reads uploads in the local runtime, as a stream.',
   'ci-info': 'Knows whether this is a CI system, so that nothing is redrawn there.',
   'es-module-lexer':

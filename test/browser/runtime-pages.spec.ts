@@ -64,6 +64,26 @@ async function pushHostile(): Promise<void> {
   expect((await client.legacy(deploy, client.json({bundle_id: reply.json.id}))).status).toBe(201);
 }
 
+/** A name of 60 characters in which no line can break. */
+const long = 'abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwx';
+
+/** A project whose names are all as long as names get. */
+async function pushLong(): Promise<void> {
+  const archive = await v2Archive({'ssr.js': 'x', [`static/${long}/${long}.js`]: text(5000)});
+  const {json} = await client.pushV2(archive, {message: `${long}${long}`}, long);
+  const target = `projects/${long}/target/${long}/`;
+  expect((await client.legacy(`${target}deploy/`, client.json({bundle_id: json.id}))).status).toBe(201);
+  time += 1000;
+  const settings = {...client.json({name: long, ssr_external_hostname: `${long}.example`}), method: 'PATCH'};
+  expect((await client.legacy(target, settings)).status).toBe(200);
+  time += 1000;
+  const variables = {...client.json({[long]: {value: 'x'}}), method: 'PATCH'};
+  expect((await client.legacy(`${target}env-var/`, variables)).status).toBe(204);
+  time += 1000;
+  await client.legacy(`${target}redirect/`, client.json({from_path: `/${long}`, to_url: `https://${long}.example`}));
+  await client.legacy(`${target}invalidation/`, client.json({pattern: `/${long}/*`, items: null}));
+}
+
 /** Opens a page, and collects what it complains about. */
 async function open(
   path: string,
@@ -93,7 +113,16 @@ const views = {
     width: 390,
     colorScheme: 'light',
   },
+  'dark-phone': {rules: ['color-contrast'], width: 390, colorScheme: 'dark'},
 } as const;
+
+/** What sticks out of the page, and what is short and takes two lines all the same: times, states, sizes and names. */
+const misfits = `[
+  ...[...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > innerWidth),
+  ...[...document.querySelectorAll('time, .state, .whole')].filter((one) => {
+    return one.textContent.length <= 30 && one.getClientRects().length > 1;
+  }),
+].map((one) => one.outerHTML)`;
 
 /** Looks at a page in the light, in the dark and on a phone. */
 async function check(path: string, name: string): Promise<void> {
@@ -103,6 +132,7 @@ async function check(path: string, name: string): Promise<void> {
     await page.setViewportSize({width, height: 900});
     await page.emulateMedia({colorScheme});
     expect([path, await page.evaluate('document.documentElement.scrollWidth - innerWidth')]).toEqual([path, 0]);
+    expect([path, view, await page.evaluate(misfits)]).toEqual([path, view, []]);
     // Nothing is cut: no table is wider than its place.
     const cut = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth).length";
     expect([path, view, await page.evaluate(cut)]).toEqual([path, view, 0]);
@@ -123,6 +153,7 @@ test('the pages load and run nothing foreign, fit, and have no barrier that axe 
   await check('/', 'empty');
   await fillRuntime();
   await pushHostile();
+  await pushLong();
   for (const fault of ['429x2:retry-after=1', 'latency=200', 'resetx1:route=download,after=1000000']) {
     runtime.addFault(fault);
   }
@@ -135,6 +166,9 @@ test('the pages load and run nothing foreign, fit, and have no barrier that axe 
     faults: '/-/faults',
     hostile: hostileProject,
     'hostile-bundle': `${hostileProject}/bundles/3`,
+    long: `/-/projects/${long}`,
+    'long-target': `/-/projects/${long}/targets/${long}`,
+    'long-bundle': `/-/projects/${long}/bundles/4`,
   };
   for (const [name, path] of Object.entries(pages)) await check(path, name);
 });

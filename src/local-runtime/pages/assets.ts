@@ -41,7 +41,6 @@ dt { color: var(--soft); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
-td { overflow-wrap: break-word; }
 tbody th { font-weight: 400; min-width: 11rem; }
 time, .state, .whole, thead th { white-space: nowrap; }
 td form { margin: 0; }
@@ -57,24 +56,13 @@ input, select, button { font: inherit; color: inherit; background: var(--ground)
   border-radius: .4rem; padding: .4rem .6rem; min-width: 0; max-width: 100%; }
 button { cursor: pointer; font-weight: 600; }
 button.main { background: var(--link); border-color: var(--link); color: var(--on-link); }
-.treemap { display: block; width: 100%; height: 34rem; }
-.treemap rect { stroke: var(--ground); }
-.treemap text { font-size: 12px; fill: var(--ground); }
-.treemap .folder { fill: var(--raised); }
-.treemap .folder + text { fill: var(--ink); }
-.ssrOnly { fill: light-dark(#b5442a, #e58a73); background: light-dark(#b5442a, #e58a73); }
-.shared { fill: light-dark(#7a4bb3, #b99be3); background: light-dark(#7a4bb3, #b99be3); }
-.static { fill: light-dark(#1f6f9f, #6fb6dd); background: light-dark(#1f6f9f, #6fb6dd); }
-.unknown, .mixed { fill: var(--soft); background: var(--soft); }
-.swatch { display: inline-block; width: .9em; height: .9em; margin-right: .4em; }
-@media (max-width: 40rem) {
+@media (max-width: 60rem) {
   dl { grid-template-columns: 1fr; }
   thead { display: none; }
   tr, tbody th, td { display: block; }
   tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
   th, td { padding: .1rem 0; border: 0; }
   td::before { content: attr(data-column) ': '; color: var(--soft); }
-  .whole { max-width: 100%; overflow-wrap: anywhere; white-space: normal; }
 }
 `;
 

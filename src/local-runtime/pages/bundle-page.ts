@@ -1,3 +1,4 @@
+import {posix} from 'node:path';
 import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
 import type {ContentFile} from '../../bundle/contents/bundle-contents.js';
@@ -18,13 +19,12 @@ import {
   type Html,
 } from './page.js';
 import {deployForm, projectPath} from './project-pages.js';
-import {renderTreemap} from './treemap.js';
 
-/** How the files of a bundle are used, as people call it, by the class of its color. */
+/** How the files of a bundle are used, as people call it. */
 const kinds = {ssrOnly: 'server-only', shared: 'shared', static: 'other', unknown: 'unknown'} as const;
 
-/** How many files are listed at most, and characters of the configuration shown. */
-const [listed, maxConfig] = [100, 50_000];
+/** How many folders and files are listed at most, and characters of the configuration shown. */
+const [listedFolders, listedFiles, maxConfig] = [20, 100, 50_000];
 
 export async function showBundle(call: Call): Promise<Response> {
   const {context} = call;
@@ -46,7 +46,6 @@ export async function showBundle(call: Call): Promise<Response> {
   const content = html`${summary}
 <h2>Deploy</h2>
 ${deployForm(call, projectSlug, [bundle])}
-<h2>Sizes</h2>
 ${sizes(files)}
 <h2>Configuration</h2>
 ${textBlock('Values of the configuration', values)}
@@ -76,19 +75,32 @@ async function inspect({store}: RuntimeContext, {id, format}: BundleRecord): Pro
 }
 
 function sizes(files: readonly ContentFile[]): Html {
-  const legend = Object.entries(kinds).flatMap(([kind, name]) => {
+  const categories = Object.entries(kinds).flatMap(([kind, name]) => {
     const own = files.filter((file) => kindOf(file) === kind);
-    return own.length === 0 ? [] : [html`<li><span class="swatch ${kind}"></span>${name}: ${summaryOf(own)}</li>`];
+    return own.length === 0 ? [] : [html`<li>${name}: ${summaryOf(own)}</li>`];
   });
-  const largest = files.toSorted((a, b) => b.size - a.size).slice(0, listed);
-  const rows = largest.map((file) => [
+  const folders = new Map<string, number>();
+  for (const {path, size} of files) {
+    const folder = posix.dirname(path);
+    folders.set(folder, size + (folders.get(folder) ?? 0));
+  }
+  const largestFolders = [...folders].sort(([, a], [, b]) => b - a).slice(0, listedFolders);
+  const folderRows = largestFolders.map(([folder, size]) => [
+    folder === '.' ? 'At the top' : foreign(folder, 400),
+    sizeText(size),
+  ]);
+  const largestFiles = files.toSorted((a, b) => b.size - a.size).slice(0, listedFiles);
+  const fileRows = largestFiles.map((file) => [
     foreign(file.linkTarget === undefined ? file.path : `${file.path} → ${file.linkTarget}`, 400),
     kinds[kindOf(file)],
     sizeText(file.size),
   ]);
-  return html`${renderTreemap(files.map((file) => ({path: file.path, size: file.size, kind: kindOf(file)})))}
-<ul>${legend}</ul>
-${table('Largest files', {columns: ['File', 'Category', 'Size'], rows})}`;
+  return html`<h2>Categories</h2>
+<ul>${categories}</ul>
+<h2>Largest folders</h2>
+${table('Largest folders', {columns: ['Folder', 'Size'], rows: folderRows})}
+<h2>Largest files</h2>
+${table('Largest files', {columns: ['File', 'Category', 'Size'], rows: fileRows})}`;
 }
 
 function kindOf({category}: ContentFile): keyof typeof kinds {

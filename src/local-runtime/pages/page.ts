@@ -67,10 +67,11 @@ export function notice(text: string, kind: 'done' | 'problem' = 'done'): Html {
   return html`<p class="notice ${kind}" role="${kind === 'done' ? 'status' : 'alert'}">${text}</p>`;
 }
 
-/** Text from outside, in whatever direction it is written. A long one loses its middle. */
+/** Text from outside, in whatever direction it is written. A long one loses its middle; no line ends in a short word. */
 export function foreign(text: string, longest = 120): Html {
   const half = Math.floor((longest - 1) / 2);
-  return html`<bdi>${text.length <= longest ? text : `${text.slice(0, half)}…${text.slice(-half)}`}</bdi>`;
+  const shown = text.length <= longest ? text : `${text.slice(0, half)}…${text.slice(-half)}`;
+  return /^\S{1,30}$/.test(text) ? html`<bdi class="whole">${shown}</bdi>` : html`<bdi>${shown}</bdi>`;
 }
 
 const timeFormat = new Intl.DateTimeFormat('en-GB', {
@@ -86,11 +87,6 @@ export function timeText(iso: string): Html {
 /** A size, which no line ends in. */
 export function sizeText(bytes: number): Html {
   return html`<span class="whole">${prettyBytes(bytes)}</span>`;
-}
-
-/** A slug, which no line ends in. */
-export function nameText(slug: string): Html {
-  return html`<span class="whole">${foreign(slug)}</span>`;
 }
 
 const units = {day: 86_400, hour: 3600, minute: 60} as const;

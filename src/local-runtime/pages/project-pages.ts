@@ -115,8 +115,8 @@ function deploymentTable({context}: Call, deployments: readonly DeploymentRecord
     columns: ['Bundle', 'Project', 'Target', 'State', 'Since', 'By', 'Roll back'],
     rows: deployments.map((deployment) => [
       bundleText(context, {...deployment, id: deployment.bundleId}),
-      page.nameText(deployment.projectSlug),
-      page.nameText(deployment.targetSlug),
+      page.foreign(deployment.projectSlug),
+      page.foreign(deployment.targetSlug),
       stateText(deployment, context),
       page.timeText(deploymentState(deployment, context.now()).updatedAt),
       page.foreign(deployment.createdBy),
@@ -230,7 +230,7 @@ function invalidationTable(
       .toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
       .map(({pattern, targetSlug, createdAt, createdBy}) => [
         page.foreign(pattern),
-        page.nameText(targetSlug),
+        page.foreign(targetSlug),
         page.timeText(createdAt),
         page.foreign(createdBy),
       ]),
