@@ -64,7 +64,14 @@ export type {
 export type {ListProjectsOptions, ListProjectsResult} from './pipelines/configure.js';
 export type {CreatedTarget, CreateTargetOptions} from './operations/targets/create-target.js';
 export type {DeletedTarget, DeleteTargetOptions, DoomedTarget} from './operations/targets/delete-target.js';
-export type {InvalidateOptions, InvalidateResult} from './operations/targets/invalidate.js';
+export type {
+  ChangedTarget,
+  InvalidateOptions,
+  InvalidateResult,
+  SetVariablesOptions,
+  SetVariablesResult,
+  TargetChangeOptions,
+} from './operations/targets/changes.js';
 export type {
   DeletedPreview,
   DeletePreviewOptions,
@@ -76,8 +83,7 @@ export type {
 } from './operations/targets/previews.js';
 export type {ListPreviewsResult, PrunePreviewsResult} from './pipelines/previews.js';
 export type {TailLogsOptions} from './operations/targets/tail-logs.js';
-export type {ListVariablesResult, SetVariablesOptions, SetVariablesResult} from './operations/targets/variables.js';
-export type {ListTargetsResult} from './pipelines/targets.js';
+export type {ListTargetsResult, ListVariablesResult} from './pipelines/targets.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
 export type {BackendSettings} from './backends/built-in-backends.js';
 export type {BundleMatches} from './backends/host-backend.js';

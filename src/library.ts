@@ -1,60 +1,24 @@
 import {tmpdir} from 'node:os';
 import type {Writable} from 'node:stream';
-import type {DeploymentState, LogEntry} from './backends/contract.js';
-import type {BundlePlan} from './bundle/index.js';
+import type {LogEntry} from './backends/contract.js';
+import type {ArchiveInspection} from './bundle/contents/inspect-archive.js';
 import type {PackResult} from './bundle/types.js';
 import {createSweptDirectory} from './files/temporary-directory.js';
 import type {AuthStrategy} from './http/types.js';
 import {bundleSourceIn, type BundleSource} from './operations/bundle-source.js';
-import type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
-import type {ArchiveInspection} from './bundle/contents/inspect-archive.js';
-import type {DeleteBundlesOptions, DeleteBundlesResult} from './operations/delete-bundles.js';
-import type {
-  BundleInspection,
-  DownloadBundleOptions,
-  DownloadBundleResult,
-  InspectArchiveOptions,
-  InspectBundleOptions,
-} from './operations/download-bundle.js';
-import type {ListBundlesResult, ListDeploymentsResult} from './operations/list-bundles.js';
-import type {
-  BuildBundleOptions,
-  DeployBundleOptions,
-  DeployBundleResult,
-  ListBundlesOptions,
-  ListDeploymentsOptions,
-  ProjectOptions,
-  PromoteBundleOptions,
-  PromoteBundleResult,
-  RollbackBundleOptions,
-  RollbackBundleResult,
-  TargetOptions,
-  WaitForDeploymentOptions,
-} from './operations/options.js';
+import type {PreviewBuildOptions} from './operations/build-bundle.js';
+import type {InspectArchiveOptions} from './operations/download-bundle.js';
 import {optionSchemas, type OptionSchemas} from './operations/option-schemas.js';
-import type {PruneBundlesOptions, PruneBundlesResult} from './operations/prune-bundles.js';
-import type {
-  PushResult,
-  PushRuntimeBundleBackendOptions,
-  PushV2Options,
-  PushV2Result,
-} from './operations/push/options.js';
-import type {PushPreview} from './operations/push/plan-push.js';
-import type {AppliedTarget, ApplyTargetOptions} from './operations/targets/apply-target.js';
-import type {DiffTargetOptions, TargetDiff} from './operations/targets/compare-target.js';
-import type {CreatedTarget, CreateTargetOptions} from './operations/targets/create-target.js';
-import type {DeletedTarget, DeleteTargetOptions} from './operations/targets/delete-target.js';
-import type {InvalidateOptions, InvalidateResult} from './operations/targets/invalidate.js';
-import type {
-  DeletedPreview,
-  DeletePreviewOptions,
-  DeployedPreview,
-  DeployPreviewOptions,
-  PrunePreviewsOptions,
-} from './operations/targets/previews.js';
+import type {PushV2Options, PushV2Result} from './operations/push/options.js';
+import {
+  targetChanges,
+  type InvalidateOptions,
+  type InvalidateResult,
+  type SetVariablesOptions,
+  type SetVariablesResult,
+} from './operations/targets/changes.js';
+import type {DeployedPreview, DeployPreviewOptions} from './operations/targets/previews.js';
 import type {TailLogsOptions} from './operations/targets/tail-logs.js';
-import type {ListVariablesResult, SetVariablesOptions, SetVariablesResult} from './operations/targets/variables.js';
-import type {ProjectStatus, ProjectStatusOptions} from './operations/targets/find-targets.js';
 import * as build from './pipelines/build.js';
 import * as remove from './pipelines/delete.js';
 import * as deploy from './pipelines/deploy.js';
@@ -65,7 +29,7 @@ import * as read from './pipelines/read.js';
 import * as configuration from './pipelines/configure.js';
 import * as targets from './pipelines/targets.js';
 import type {PipelineHost} from './pipelines/host.js';
-import {callFromLibrary, type CallOptions, type DataOf} from './pipelines/library-call.js';
+import {callFromLibrary, type CallOptions} from './pipelines/library-call.js';
 import {rejectProblems, valueProblems} from './settings/definitions.js';
 import {packageVersion} from './version.js';
 
@@ -76,17 +40,14 @@ const {dryRun: _, ...changing} = optionSchemas;
  * Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const pushRuntimeBundle = libraryCall<PushRuntimeBundleBackendOptions, PushResult>(
-  resultOf(push.pushRuntimeBundle, push.pushResult),
-  changing,
-);
+export const pushRuntimeBundle = libraryCall(resultOf(push.pushRuntimeBundle, push.pushResult), changing);
 
 /**
  * Does everything a push does before it sends anything that writes: verifies the push, and with `ifChanged` builds the
  * bundle and compares it with the last one pushed.
  * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
-export const previewPush = libraryCall<PushRuntimeBundleBackendOptions, PushPreview>(push.previewPush);
+export const previewPush = libraryCall(push.previewPush);
 
 /**
  * Builds a v2 bundle and uploads it to the legacy origin, without deploying it.
@@ -100,7 +61,7 @@ export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promis
  * Builds an archive file and its manifest.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const buildBundle = libraryCall<BuildBundleOptions, BuildBundleResult>(build.buildBundle);
+export const buildBundle = libraryCall(build.buildBundle);
 
 /**
  * Builds an archive into a stream, without a manifest, and ends it (stdout stays open).
@@ -114,7 +75,7 @@ export function buildBundleInto(destination: Writable, options: PreviewBuildOpti
  * Verifies a build's files, configuration and pattern matches. Writes nothing.
  * @throws RuntimeCliError for everything that would make the build fail before it writes anything.
  */
-export const previewBuild = libraryCall<PreviewBuildOptions, BundlePlan>(build.previewBuild);
+export const previewBuild = libraryCall(build.previewBuild);
 
 /**
  * Inspects an archive file: its files, configuration, matches and problems.
@@ -128,14 +89,14 @@ export function inspectArchive(path: string, options: InspectArchiveOptions = {}
  * Downloads a bundle to a temporary folder and inspects it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const inspectBundle = libraryCall<InspectBundleOptions, BundleInspection>(read.inspectBundle);
+export const inspectBundle = libraryCall(read.inspectBundle);
 
 /**
  * Compares two bundles by the digests of their files. Each is an archive, a build directory, an uploaded
  * bundle or what a target runs.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const diffBundles = libraryCall<diff.DiffBundlesOptions, diff.DiffBundlesResult>(diff.diffBundles);
+export const diffBundles = libraryCall(diff.diffBundles);
 
 /**
  * What a text for users names: `running:TARGET` what a target runs, `bundle:ID` an uploaded bundle. Anything else that
@@ -150,35 +111,32 @@ export function bundleSource(text: string): Promise<BundleSource> {
  * Deploys an uploaded bundle, or the latest one, to a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const deployBundle = libraryCall<DeployBundleOptions, DeployBundleResult>(
-  resultOf(deploy.deployBundle, deploy.deployResult),
-  changing,
-);
+export const deployBundle = libraryCall(resultOf(deploy.deployBundle, deploy.deployResult), changing);
 
 /**
  * Waits for a deployment to end.
  * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED`, `ERR_WAIT_TIMEOUT` or `ERR_OUTCOME_UNKNOWN` when it did not finish.
  */
-export const waitForDeployment = libraryCall<WaitForDeploymentOptions, DeploymentState>(deploy.waitForDeployment);
+export const waitForDeployment = libraryCall(deploy.waitForDeployment);
 
 /**
  * Lists the bundles of a project.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const listBundles = libraryCall<ListBundlesOptions, ListBundlesResult>(read.listBundles);
+export const listBundles = libraryCall(read.listBundles);
 
 /**
  * Lists the deployments to a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const listDeployments = libraryCall<ListDeploymentsOptions, ListDeploymentsResult>(read.listDeployments);
+export const listDeployments = libraryCall(read.listDeployments);
 
 /**
  * Downloads a bundle's archive to a file, which is created only once it is complete and valid. An interrupted download
  * is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const downloadBundle = libraryCall<DownloadBundleOptions, DownloadBundleResult>(read.downloadBundle);
+export const downloadBundle = libraryCall(read.downloadBundle);
 
 /**
  * Deletes bundles, one after the other. It continues if the server refuses one, but stops at a failure that the others
@@ -186,7 +144,7 @@ export const downloadBundle = libraryCall<DownloadBundleOptions, DownloadBundleR
  * @throws RuntimeCliError the first failure, if any was not deleted. Its `details` list which were `deleted`, which
  * `failed` and which were `notTried`. `signal.reason` when aborted.
  */
-export const deleteBundles = libraryCall<DeleteBundlesOptions, DeleteBundlesResult>(remove.deleteBundles, changing);
+export const deleteBundles = libraryCall(remove.deleteBundles, changing);
 
 /**
  * Deletes bundles that are no longer needed: none that a target runs, is getting or could be rolled back to (as far as
@@ -194,25 +152,19 @@ export const deleteBundles = libraryCall<DeleteBundlesOptions, DeleteBundlesResu
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot list the targets and their deployments;
  * `ERR_REJECTED` if the server does not report what a target runs; as `deleteBundles`; `signal.reason` when aborted.
  */
-export const pruneBundles = libraryCall<PruneBundlesOptions, PruneBundlesResult>(remove.pruneBundles);
+export const pruneBundles = libraryCall(remove.pruneBundles);
 
 /**
  * Deploys the bundle that a target ran before the current one, or the one given by `to`.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const rollbackBundle = libraryCall<RollbackBundleOptions, RollbackBundleResult>(
-  resultOf(deploy.rollbackBundle, deploy.rollbackResult),
-  changing,
-);
+export const rollbackBundle = libraryCall(resultOf(deploy.rollbackBundle, deploy.rollbackResult), changing);
 
 /**
  * Deploys the bundle that one target runs to another. Uses the backend's own promotion if it has one.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResult>(
-  resultOf(deploy.promoteBundle, deploy.promotionResult),
-  changing,
-);
+export const promoteBundle = libraryCall(resultOf(deploy.promoteBundle, deploy.promotionResult), changing);
 
 /**
  * Lists what each target of a project runs, its URL, and deployments in progress.
@@ -220,14 +172,14 @@ export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResu
  * is given; `ERR_REJECTED` for a target that its list does not have; for everything else a user can cause;
  * `signal.reason` when aborted.
  */
-export const getProjectStatus = libraryCall<ProjectStatusOptions, ProjectStatus>(read.getProjectStatus);
+export const getProjectStatus = libraryCall(read.getProjectStatus);
 
 /**
  * Lists the targets of a project, with their states.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend or the service cannot list targets; for
  * everything else a user can cause; `signal.reason` when aborted.
  */
-export const listTargets = libraryCall<ProjectOptions, targets.ListTargetsResult>(targets.listTargets);
+export const listTargets = libraryCall(targets.listTargets);
 
 /**
  * Makes a target, and waits until it is ready. It is never asked for twice: if the answer is lost, the call looks for
@@ -235,54 +187,56 @@ export const listTargets = libraryCall<ProjectOptions, targets.ListTargetsResult
  * @throws RuntimeCliError `ERR_REJECTED` if it is there already, `ERR_DEPLOYMENT_FAILED` if making it failed,
  * `ERR_WAIT_TIMEOUT`, `ERR_OUTCOME_UNKNOWN`; for everything else a user can cause; `signal.reason` when aborted.
  */
-export const createTarget = libraryCall<CreateTargetOptions, CreatedTarget>(targets.createTarget);
+export const createTarget = libraryCall(targets.createTarget);
 
 /**
  * Deletes a target, with its history.
  * @throws RuntimeCliError `ERR_GUARD_REFUSED` if it is production and there is no `force`; for everything else a user
  * can cause; `signal.reason` when aborted.
  */
-export const deleteTarget = libraryCall<DeleteTargetOptions, DeletedTarget>(targets.deleteTarget);
+export const deleteTarget = libraryCall(targets.deleteTarget);
 
 /**
  * Lists the projects that the credentials reach.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend or the service cannot list them; for everything
  * else a user can cause; `signal.reason` when aborted.
  */
-export const listProjects = libraryCall<configuration.ListProjectsOptions, configuration.ListProjectsResult>(
-  configuration.listProjects,
-);
+export const listProjects = libraryCall(configuration.listProjects);
 
 /**
  * Compares a target with its configuration: settings, redirects, access, names of variables.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const diffTarget = libraryCall<DiffTargetOptions, TargetDiff>(configuration.diffTarget);
+export const diffTarget = libraryCall(configuration.diffTarget);
 
 /**
  * Applies the configuration of a target: changes what differs. Nothing is sent twice: if an answer is lost, the call
  * looks whether the change is there.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const applyTarget = libraryCall<ApplyTargetOptions, AppliedTarget>(configuration.applyTarget);
+export const applyTarget = libraryCall(configuration.applyTarget);
 
 /**
  * Lists the environment variables of a target, without their values.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const listVariables = libraryCall<TargetOptions, ListVariablesResult>(targets.listVariables);
+export const listVariables = libraryCall(targets.listVariables);
 
 /**
  * Sets and removes environment variables of a target, in one request. The service publishes the target again.
  * @throws RuntimeCliError for everything a user can cause, without a value; `signal.reason` when aborted.
  */
-export const setVariables = libraryCall<SetVariablesOptions, SetVariablesResult>(targets.setVariables);
+export const setVariables: (options: SetVariablesOptions) => Promise<SetVariablesResult> = libraryCall(
+  targets.changeTarget(targetChanges.setVariables),
+);
 
 /**
  * Has the service drop what its cache has for a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const invalidate = libraryCall<InvalidateOptions, InvalidateResult>(targets.invalidate);
+export const invalidate: (options: InvalidateOptions) => Promise<InvalidateResult> = libraryCall(
+  targets.changeTarget(targetChanges.invalidate),
+);
 
 /**
  * Follows what the app of a target logs, until `signal` is aborted or the caller stops reading. It connects again when
@@ -298,8 +252,9 @@ export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEnt
  * Makes the target of a branch if it is missing, pushes to it and waits. Two calls for a branch end with one target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const deployPreview = libraryCall<DeployPreviewOptions, DeployedPreview>(
-  async (options, host) => previews.deployedPreview(await previews.deployPreview(options, host), options.branch),
+export const deployPreview = libraryCall(
+  async (options: DeployPreviewOptions, host: PipelineHost): Promise<DeployedPreview> =>
+    previews.deployedPreview(await previews.deployPreview(options, host), options.branch),
   changing,
 );
 
@@ -307,21 +262,21 @@ export const deployPreview = libraryCall<DeployPreviewOptions, DeployedPreview>(
  * Deletes the target of a branch, and the bundles that were uploaded for it. That there is none is no error.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const deletePreview = libraryCall<DeletePreviewOptions, DeletedPreview>(previews.deletePreview);
+export const deletePreview = libraryCall(previews.deletePreview);
 
 /**
  * Lists the previews of a project.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const listPreviews = libraryCall<ProjectOptions, previews.ListPreviewsResult>(previews.listPreviews);
+export const listPreviews = libraryCall(previews.listPreviews);
 
 /**
  * Deletes the previews to which nothing was deployed for long, as `deletePreview` does.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const prunePreviews = libraryCall<PrunePreviewsOptions, previews.PrunePreviewsResult>(previews.prunePreviews);
+export const prunePreviews = libraryCall(previews.prunePreviews);
 
-type Operation<Options, Result> = (options: DataOf<Options>, host: PipelineHost) => Promise<Result>;
+type Operation<Options, Result> = (options: Options, host: PipelineHost) => Promise<Result>;
 
 function libraryCall<Options extends CallOptions, Result extends object>(
   operation: Operation<Options, Result>,

@@ -14,10 +14,9 @@ import type {PushRuntimeBundleBackendOptions} from './push/options.js';
 import type {ApplyTargetOptions} from './targets/apply-target.js';
 import type {CreateTargetOptions} from './targets/create-target.js';
 import type {DeleteTargetOptions} from './targets/delete-target.js';
-import type {InvalidateOptions} from './targets/invalidate.js';
+import type {InvalidateOptions, SetVariablesOptions} from './targets/changes.js';
 import type {DeployPreviewOptions, PrunePreviewsOptions} from './targets/previews.js';
 import type {TailLogsOptions} from './targets/tail-logs.js';
-import type {SetVariablesOptions} from './targets/variables.js';
 import type {ProjectStatusOptions} from './targets/find-targets.js';
 
 /** The name of an option of any call of the library. */

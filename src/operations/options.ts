@@ -1,5 +1,5 @@
 import type {BackendSettings} from '../backends/built-in-backends.js';
-import type {BundleId, DeployOperation, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
+import type {BundleId, DeploymentRef, DeploymentStatus, WriteOperation} from '../backends/contract.js';
 import type {BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.js';
 import type {BundleContentOptions} from '../bundle/index.js';
@@ -132,7 +132,7 @@ export type GuardRules = NonNullable<MycliConfig['guard']>;
 /** What a person is asked to confirm. */
 export interface TargetConfirmation {
   /** What is about to be done. */
-  readonly operation: DeployOperation | 'delete-target' | 'update-target' | 'set-variables' | 'invalidate';
+  readonly operation: Exclude<WriteOperation, 'delete' | 'create-target'>;
   /** The project of the target. */
   readonly projectSlug: string;
   /** The target that would be changed. */

@@ -11,7 +11,7 @@ import {
 import {count} from '../text/sentence.js';
 import {compareContents, type ContentsDiff} from '../bundle/contents/compare-contents.js';
 import {quickLook} from '../operations/call-backend.js';
-import {variablesOf} from '../operations/targets/variables.js';
+import {variablesOf} from '../operations/targets/compare-target.js';
 import type {PipelineHost} from './host.js';
 import {runPipeline, type Step} from './run.js';
 

@@ -16,8 +16,8 @@ type Place = {
   readonly [K in 'preference' | 'projectSlug' | 'targetSlug' | keyof BackendSettings]?: TargetOptions[K] | undefined;
 };
 
-/** The options of a call without its callbacks. */
-export type DataOf<Options> = Omit<Options, keyof Callbacks>;
+/** Operations have an outlet instead. */
+const withoutCallbacks = {onProgress: undefined, onEvent: undefined, onFallback: undefined, onResolve: undefined};
 
 /**
  * Runs a call of the library: takes the callbacks out of its options and connects them. `onEvent` gets the events, the
@@ -26,9 +26,9 @@ export type DataOf<Options> = Omit<Options, keyof Callbacks>;
 export async function callFromLibrary<Options extends CallOptions, Result extends object>(
   given: Options,
   host: PipelineHost,
-  operation: (options: DataOf<Options>, host: PipelineHost) => Promise<Result>,
+  operation: (options: Options, host: PipelineHost) => Promise<Result>,
 ): Promise<Result> {
-  const {onProgress, onEvent, onFallback, onResolve, ...options} = given;
+  const {onProgress, onEvent, onFallback, onResolve, signal} = given;
   const feed =
     onEvent &&
     createEventFeed(
@@ -49,13 +49,13 @@ export async function callFromLibrary<Options extends CallOptions, Result extend
   };
   const callbacks = {onProgress, onFallback, onResolve};
   try {
-    const result = await operation(options, {...host, logger, callbacks, onEvent: emit});
+    const result = await operation({...given, ...withoutCallbacks}, {...host, logger, callbacks, onEvent: emit});
     if (!('warnings' in result)) warnings.forEach((message) => host.logger.warn(message));
     feed?.({type: 'outcome', status: 'success', result});
     return result;
   } catch (thrown) {
     const error = isRuntimeCliError(thrown) ? withCompleteCommands(thrown, surroundingsOf(given, host)) : thrown;
-    const status = options.signal?.aborted === true ? 'interrupted' : 'error';
+    const status = signal?.aborted === true ? 'interrupted' : 'error';
     feed?.({type: 'outcome', status, error: reportOf(error, status)});
     throw error;
   }

@@ -22,6 +22,13 @@ interface Tellings {
   readonly failed?: (ledger: Ledger, error: RuntimeCliError) => Telling;
 }
 
+/** Of a change that has no other. */
+const tellingsOfChange: Tellings = {
+  interrupted: (ledger) =>
+    stopped(ledger, 'Nothing was changed.', `Target ${targetOf(ledger)} may have been changed.`, lookForTarget),
+  failed: (ledger) => unclear(ledger, undefined, lookForTarget),
+};
+
 /** By the names of steps. As long as something is `sent`, that may have been carried out. */
 const tellings: Readonly<Record<string, Tellings>> = {
   upload: {
@@ -82,14 +89,19 @@ const tellings: Readonly<Record<string, Tellings>> = {
   apply: {
     interrupted: (ledger) => ({
       state: `Some of what was to be changed of ${targetOf(ledger)} may be.`,
-      look: [['To see what is left to change, run: ', {run: ['target:diff', targetOf(ledger), ...flags(ledger)]}]],
+      look: lookForDifferences(ledger),
     }),
+    failed: (ledger) => (ledger.changes.length === 0 ? {} : {look: lookForDifferences(ledger)}),
   },
   delete: {
     interrupted: (ledger) =>
       ledger.changes.at(-1)?.planned.operation === 'delete'
         ? stopped(ledger, 'No bundle was deleted.', 'Bundles may have been deleted.', lookForBundle)
         : stopped(ledger, 'Nothing was deleted.', `Target ${targetOf(ledger)} may have been deleted.`, lookForTarget),
+    failed: (ledger) =>
+      ledger.changes.at(-1)?.planned.operation === 'delete'
+        ? {}
+        : unclear(ledger, `Target ${targetOf(ledger)} may still be deleted:`, lookForTarget),
   },
 };
 
@@ -148,6 +160,10 @@ function flags({open}: Ledger): readonly string[] {
   return open?.flags() ?? [];
 }
 
+function lookForDifferences(ledger: Ledger): readonly Suggestion[] {
+  return [['To see what is left to change, run: ', {run: ['target:diff', targetOf(ledger), ...flags(ledger)]}]];
+}
+
 function lookForVariables(ledger: Ledger): readonly Suggestion[] {
   return [['They may have been set anyway. Check before you try again: ', {run: ['env:list', ...place(ledger)]}]];
 }
@@ -164,8 +180,8 @@ function lostUpload({lost, open, release}: Ledger): Telling {
 }
 
 /** The target that is deployed to or changed. Built-in backends have it in the reference of a deployment. */
-function slugOf({release, changes, deployment}: Ledger): string | undefined {
-  const known = release?.targetSlug ?? changes.at(-1)?.planned.targetSlug ?? deployment?.['targetSlug'];
+function slugOf({release, target = release, changes, deployment}: Ledger): string | undefined {
+  const known = target?.targetSlug ?? changes.at(-1)?.planned.targetSlug ?? deployment?.['targetSlug'];
   return typeof known === 'string' ? known : undefined;
 }
 
@@ -195,7 +211,7 @@ export function explain(error: unknown, ledger: Ledger): unknown {
 }
 
 function explainStep(thrown: unknown, ledger: Ledger, step = ''): unknown {
-  const {open, deletion, lost, uploaded, deployment} = ledger;
+  const {open, deletion, lost, uploaded, deployment, changes} = ledger;
   const isDone = uploaded !== undefined || deployment !== undefined;
   // The reason of a caller who aborts stays as it is, unless there is something to tell.
   const error =
@@ -206,7 +222,7 @@ function explainStep(thrown: unknown, ledger: Ledger, step = ''): unknown {
   const isInterrupted = error.code === 'ERR_INTERRUPTED';
   if (error === open?.signal.reason && !isInterrupted) return error;
   if (deletion !== undefined) return amendError(error, describeDeletion(deletion));
-  const {interrupted, failed} = tellings[step] ?? {};
+  const {interrupted, failed} = tellings[step] ?? (changes.at(-1)?.step === step ? tellingsOfChange : {});
   const {state, look = [], advice = []} = (isInterrupted ? interrupted?.(ledger) : failed?.(ledger, error)) ?? {};
   const told = isInterrupted ? [error.message, state] : [state, error.message];
   const message = [...told, leftAlone(error, ledger, step)].filter((part) => part !== undefined).join(' ');

@@ -14,7 +14,7 @@ import type {InSlot} from '../operations/deploy/start-deployment.js';
 import {deploymentFailed, pollDeployment} from '../operations/deploy/wait-for-deployment.js';
 import {activeGuards, askForTarget, checkGuards, describeGuards} from '../operations/guard/guards.js';
 import {resolveBundleId} from '../operations/list-bundles.js';
-import {describeInvalidation, invalidateIn} from '../operations/targets/invalidate.js';
+import {makeChange, targetChanges} from '../operations/targets/changes.js';
 import {asClause} from '../text/sentence.js';
 import {known, type Ledger} from './ledger.js';
 import type {Question, Step} from './run.js';
@@ -102,8 +102,8 @@ export const invalidateAfter: Step = {
     const {open, release} = known(ledger, 'open', 'release');
     const {targetSlug, invalidate: patterns} = release;
     try {
-      await invalidateIn(open, {targetSlug, patterns});
-      outlet.title(describeInvalidation({targetSlug, patterns}));
+      await makeChange(open, targetChanges.invalidate, {targetSlug, patterns});
+      outlet.title(targetChanges.invalidate.outcome({targetSlug, patterns}, false));
       return {};
     } catch (error) {
       if (!isRuntimeCliError(error) || open.signal.aborted) throw error;

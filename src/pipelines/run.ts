@@ -56,7 +56,8 @@ export async function runPipeline<Request>(
       else if (row.due?.(ledger) !== false) {
         await runSteps(steps, ledger, running);
         steps = [];
-        await row.ask(ledger, running);
+        await row.ask(ledger, running).catch((error: unknown) => fail(error, undefined, ledger));
+        if (ledger.failure !== undefined) throw explain(ledger.failure.error, ledger);
       }
     }
     await runSteps(steps, ledger, running);
@@ -146,9 +147,7 @@ function taskOf<Request>(
         // A log has them below the outcome of the step.
         if (name === 'resolve' && terminal?.redraws === true) settings?.forEach((line) => outlet.note(line));
       } catch (thrown) {
-        const {open} = ledger;
-        const error = open === undefined ? thrown : await explainMissingProject(thrown, open);
-        ledger.failure ??= {step: name, error};
+        const error = await fail(thrown, name, ledger);
         // listr2 reads the message of what it catches, and an abort can have any reason.
         throw error instanceof Error ? error : new Error(messageOf(error));
       } finally {
@@ -156,6 +155,13 @@ function taskOf<Request>(
       }
     },
   };
+}
+
+/** Keeps the first failure of a run. */
+async function fail(thrown: unknown, step: string | undefined, ledger: Ledger): Promise<unknown> {
+  const error = ledger.open === undefined ? thrown : await explainMissingProject(thrown, ledger.open);
+  ledger.failure ??= {step, error};
+  return error;
 }
 
 /** Tells of the states of a task: in events, and in a log with a line for each output and for the outcome. */

@@ -1,35 +1,25 @@
-import type {LogEntry, TargetItem} from '../backends/contract.js';
+import type {LogEntry, TargetItem, VariableItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import type {OpenBackend} from '../operations/open-backend.js';
-import type {ProjectOptions, ProjectResult, TargetOptions} from '../operations/options.js';
+import type {ProjectOptions, ProjectResult, TargetOptions, TargetResult} from '../operations/options.js';
 import {createTargetIn, type CreatedTarget, type CreateTargetOptions} from '../operations/targets/create-target.js';
-import {verifyConfiguration} from '../operations/targets/compare-target.js';
+import {
+  makeChange,
+  type ChangedTarget,
+  type TargetChange,
+  type TargetChangeOptions,
+} from '../operations/targets/changes.js';
+import {variablesOf, verifyConfiguration} from '../operations/targets/compare-target.js';
 import {
   deleteTargetFrom,
   findDoomed,
   type DeletedTarget,
   type DeleteTargetOptions,
 } from '../operations/targets/delete-target.js';
-import {
-  describeInvalidation,
-  invalidatedPatterns,
-  invalidateIn,
-  type InvalidateOptions,
-  type InvalidateResult,
-} from '../operations/targets/invalidate.js';
 import {followLogs, type TailLogsOptions} from '../operations/targets/tail-logs.js';
-import {
-  checkVariables,
-  maskingHost,
-  setVariablesOn,
-  variablesOf,
-  type ListVariablesResult,
-  type SetVariablesOptions,
-  type SetVariablesResult,
-} from '../operations/targets/variables.js';
-import {readTargets, withTarget} from '../operations/targets/find-targets.js';
+import {reachedProjects, readTargets, withTarget} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known} from './ledger.js';
@@ -50,6 +40,8 @@ export async function listTargets(options: ProjectOptions, host: PipelineHost): 
     title: `List the targets of ${options.projectSlug}`,
     async run(open, outlet) {
       const targets = await readTargets(open);
+      // Services answer alike for a project without targets and for none.
+      if (targets.length === 0) for (const warning of await reachedProjects(open)) outlet.warn(warning);
       outlet.title(`Found ${count(targets.length, 'target')}`);
       return {...open.project, targets};
     },
@@ -118,6 +110,12 @@ export async function deleteTarget(options: DeleteTargetOptions, host: PipelineH
   return {...open.project, targetSlug, running: found?.running, dryRun, deleted: result === true, warnings};
 }
 
+/** What `listVariables` resolves to. */
+export interface ListVariablesResult extends TargetResult {
+  /** By name. Values stay on the service. */
+  readonly variables: readonly VariableItem[];
+}
+
 export async function listVariables(options: TargetOptions, host: PipelineHost): Promise<ListVariablesResult> {
   const {targetSlug} = options;
   return withBackend(options, host, {
@@ -132,44 +130,31 @@ export async function listVariables(options: TargetOptions, host: PipelineHost):
   });
 }
 
-const set: Step<ConfigureRequest<SetVariablesOptions>> = {
-  name: 'set',
-  title: ({request}) => `Change the variables of ${request.options.targetSlug}`,
-  async run(ledger, {outlet}) {
-    const {open, request} = known(ledger, 'open');
-    const {targetSlug, set: values = {}, unset = [], dryRun = false} = request.options;
-    await setVariablesOn(open, request.options);
-    const what = count(Object.keys(values).length + unset.length, 'variable');
-    outlet.title(`${dryRun ? 'Would change' : 'Changed'} ${what} of ${targetSlug}`);
-    return {target: {targetSlug}};
-  },
-};
-
-export async function setVariables(options: SetVariablesOptions, host: PipelineHost): Promise<SetVariablesResult> {
-  const {targetSlug, unset = [], wait, dryRun = false} = options;
-  const masking = maskingHost(host, options);
-  checkVariables(options);
-  await guardTarget('set-variables', options, masking);
-  const needs = wait ? (['set-variables', 'targets'] as const) : (['set-variables'] as const);
-  const ledger = await runPipeline([choose, set, waitIfAsked], {connection: options, needs, options}, masking);
-  const {open, warnings} = known(ledger, 'open');
-  return {...open.project, targetSlug, set: Object.keys(options.set ?? {}), unset, dryRun, warnings};
-}
-
-export async function invalidate(options: InvalidateOptions, host: PipelineHost): Promise<InvalidateResult> {
-  const {targetSlug, dryRun = false} = options;
-  const invalidation = {targetSlug, patterns: invalidatedPatterns(options), dryRun};
-  await guardTarget('invalidate', options, host);
-  return withBackend(options, host, {
-    needs: ['invalidate'],
-    name: 'invalidate',
-    title: `Invalidate the cache of ${targetSlug}`,
-    async run(open, outlet) {
-      await invalidateIn(open, invalidation);
-      outlet.title(describeInvalidation(invalidation));
-      return {...open.project, ...invalidation};
-    },
-  });
+/** Makes a simple change of a target. */
+export function changeTarget<
+  Options extends TargetChangeOptions & {readonly wait?: boolean | undefined},
+  Request extends {readonly targetSlug: string},
+  Made extends object,
+>(change: TargetChange<Options, Request, Made>) {
+  return async (options: Options, host: PipelineHost): Promise<ChangedTarget & Made> => {
+    const {targetSlug, wait = false, dryRun = false} = options;
+    const request = change.request(options);
+    const masking = {...host, secrets: [...(host.secrets ?? []), ...(change.secrets?.(request) ?? [])]};
+    await guardTarget(change.operation, options, masking);
+    const row: Step<ConfigureRequest<Options>> = {
+      name: change.name,
+      title: change.title(request),
+      async run(ledger, {outlet}) {
+        await makeChange(known(ledger, 'open').open, change, request, {dryRun});
+        outlet.title(change.outcome(request, dryRun));
+        return {target: {targetSlug}};
+      },
+    };
+    const needs = [change.capability, ...(wait ? (['targets'] as const) : [])];
+    const ledger = await runPipeline([choose, row, waitIfAsked], {connection: options, needs, options}, masking);
+    const {open, warnings} = known(ledger, 'open');
+    return {...open.project, targetSlug, ...change.made(request), dryRun, warnings};
+  };
 }
 
 interface OpenLogs extends Pick<OpenBackend, 'clockAheadMs'> {

@@ -1,8 +1,10 @@
-import {expect, test} from 'vitest';
+import {expect, test, vi} from 'vitest';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../src/errors/index.js';
 import type {OpenBackend} from '../../src/operations/open-backend.js';
 import type {Change, Facts, Ledger} from '../../src/pipelines/ledger.js';
 import {endOfChange, explain, factsOfChange} from '../../src/pipelines/outcome.js';
+import {runPipeline, type Step} from '../../src/pipelines/run.js';
+import {stepHost} from './step-host.js';
 
 const open = {
   backend: {listDeployments: () => Promise.resolve({items: []})},
@@ -78,6 +80,17 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
   ],
   ['set', interrupted, {sent}, 'Stopped. The variables may have been changed.', 'env:list --target live'],
   ['delete', interrupted, {sent}, 'Stopped. Target live may have been deleted.', 'target:list'],
+  ['delete', refused, {sent}, 'Target live may still be deleted: No.', 'target:list'],
+  ['delete', refused, {}, 'No.'],
+  ['apply', refused, {release: undefined, changes: [change]}, 'No.', 'target:diff qa'],
+  ['pause', interrupted, {changes: [{...change, step: 'pause'}]}, 'Stopped. Nothing was changed.'],
+  [
+    'pause',
+    interrupted,
+    {changes: [{...change, step: 'pause'}], sent},
+    'Stopped. Target live may have been changed.',
+    'target:list',
+  ],
 ])('explain: %s', (step, error, facts, message, advice) => {
   const explained = told(step, error, facts);
   expect(explained).toMatchObject({code: error.code, message});
@@ -107,6 +120,19 @@ test.each<[rollback: Facts['rollback'], more: Partial<Ledger>, code: string, mes
   const before = code === 'ERR_INTERRUPTED' ? 'Stopped. ' : '';
   expect(explained).toMatchObject({code, message: `${before}Bundle 2 was uploaded. It failed. ${message}`});
   expect(explained.details).toMatchObject({failure: {code: failed.code}, rollback: {rolledBack: rollback?.rolledBack}});
+});
+
+test('a question that fails is told with what is known by then, and ends the run', async () => {
+  const {host} = stepHost({});
+  const known: Step = {name: 'deploy', title: 'Deploy', run: () => Promise.resolve({open, ...deployed})};
+  const after = vi.fn(() => Promise.resolve({}));
+  const ask = () => Promise.reject(interrupted);
+  const ledgers: Ledger[] = [];
+  const onLedger = (ledger: Ledger) => void ledgers.push(ledger);
+  const work = runPipeline([known, {ask}, {name: 'after', title: 'After', run: after}], {}, {...host, onLedger});
+  await expect(work).rejects.toMatchObject({code: 'ERR_INTERRUPTED', details: {bundleId: 2, projectSlug: 'shop'}});
+  expect(ledgers).toMatchObject([{failure: {error: interrupted}}]);
+  expect(after).not.toHaveBeenCalled();
 });
 
 test("explain: a caller's own reason for an abort stays as it is", () => {

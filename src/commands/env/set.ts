@@ -48,10 +48,12 @@ export default class EnvSet extends BaseCommand<typeof EnvSet> {
     const settings = await context.loadSettings();
     const set = await readVariables(pairs, {from, excluded}, context);
     const {options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug'], {settings});
-    const {setVariables} = await import('../../pipelines/targets.js');
+    const {targetChanges} = await import('../../operations/targets/changes.js');
+    const {changeTarget} = await import('../../pipelines/targets.js');
     const {renderChangedVariables} = await import('../../cli/output/render-targets.js');
     const wait = targetWait(settings, false);
-    const result = await setVariables({...options, ...guards, ...wait, set, dryRun}, host);
+    const change = {...options, ...guards, ...wait, set, dryRun};
+    const result = await changeTarget(targetChanges.setVariables)(change, host);
     return renderChangedVariables(result, {waited: wait.wait}, context.output);
   }
 }

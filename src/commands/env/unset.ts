@@ -20,11 +20,12 @@ export default class EnvUnset extends BaseCommand<typeof EnvUnset> {
 
   protected async execute(context: CommandContext): Promise<EnvUnsetDocument> {
     const {settings, options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);
-    const {setVariables} = await import('../../pipelines/targets.js');
+    const {targetChanges} = await import('../../operations/targets/changes.js');
+    const {changeTarget} = await import('../../pipelines/targets.js');
     const {renderChangedVariables} = await import('../../cli/output/render-targets.js');
     const wait = targetWait(settings, false);
-    const change = {unset: this.args.name, dryRun: this.flags['dry-run']};
-    const result = await setVariables({...options, ...guards, ...wait, ...change}, host);
+    const change = {...options, ...guards, ...wait, unset: this.args.name, dryRun: this.flags['dry-run']};
+    const result = await changeTarget(targetChanges.setVariables)(change, host);
     return renderChangedVariables(result, {waited: wait.wait}, context.output);
   }
 }

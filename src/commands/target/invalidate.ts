@@ -23,10 +23,11 @@ export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidat
 
   protected async execute(context: CommandContext): Promise<TargetInvalidateDocument> {
     const {options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);
-    const {invalidate} = await import('../../pipelines/targets.js');
+    const {targetChanges} = await import('../../operations/targets/changes.js');
+    const {changeTarget} = await import('../../pipelines/targets.js');
     const {pattern: patterns = []} = this.args;
     const {'dry-run': dryRun} = this.flags;
-    const result = await invalidate({...options, ...guards, patterns, dryRun}, host);
+    const result = await changeTarget(targetChanges.invalidate)({...options, ...guards, patterns, dryRun}, host);
     const what = `${result.patterns.join(', ')} of ${result.targetSlug}`;
     context.output.outcome(
       dryRun ? `Dry run: would invalidate ${what}.` : `Invalidating ${what}. It takes about two minutes.`,

@@ -7,7 +7,7 @@ import {refuseUnsafe} from '../guard/safety.js';
 import type {Host} from '../host.js';
 import type {DeploymentOptions, GuardOptions, ReleaseOptions} from '../options.js';
 import type {PushRuntimeBundleBackendOptions} from '../push/options.js';
-import {invalidatedPatterns} from '../targets/invalidate.js';
+import {invalidatedPatterns} from '../targets/changes.js';
 
 /** What guards compare: the work tree, and what is built in it or from it. */
 type SourceOptions = Pick<

@@ -97,7 +97,7 @@ function stagesOf({open, targetSlug, wanted, value}: Applying, state: StateOfTar
     const change = after === undefined ? 'remove' : before === undefined ? 'add' : 'replace';
     const redirect: RedirectItem = {...((after ?? before) as Redirect), redirectId: ids.get(name)};
     return {
-      what: `the redirect of ${name}`,
+      what: `The redirect of ${name}`,
       send: () => invoke(open, 'changeRedirect', {targetSlug, change, redirect}),
       isDone: (_, left) => !left.has(keyOf(difference)),
     };
@@ -110,7 +110,7 @@ function stagesOf({open, targetSlug, wanted, value}: Applying, state: StateOfTar
     ofKind('access').length > 0 && !opens ? [accessAddition({open, targetSlug, value}, state)] : [],
     opens ? state.access.map(({accessId}) => accessRemoval({open, targetSlug}, accessId)) : [],
     ofKind('primary').map((difference) => ({
-      what: 'the primary target',
+      what: 'The primary target',
       send: () => invoke(open, 'updateTarget', {targetSlug, settings: {}, primary: true}),
       isDone: (_: StateOfTarget, left: ReadonlySet<string>) => !left.has(keyOf(difference)),
     })),
@@ -118,7 +118,7 @@ function stagesOf({open, targetSlug, wanted, value}: Applying, state: StateOfTar
       ? []
       : [
           {
-            what: `the settings ${settings.map(({name}) => name).join(', ')}`,
+            what: `The settings ${settings.map(({name}) => name).join(', ')}`,
             send: () => invoke(open, 'updateTarget', {targetSlug, settings: values}),
             isDone: (_: StateOfTarget, left: ReadonlySet<string>) => settings.every((one) => !left.has(keyOf(one))),
           },
@@ -131,7 +131,7 @@ function accessAddition(
   {access}: Pick<StateOfTarget, 'access'>,
 ): Change {
   return {
-    what: 'the access header',
+    what: 'The access header',
     send: () => invoke(open, 'changeAccess', {targetSlug, add: value}),
     isDone: ({access: now}) => now.length > access.length,
     makesAccess: true,
@@ -140,7 +140,7 @@ function accessAddition(
 
 function accessRemoval({open, targetSlug}: Pick<Applying, 'open' | 'targetSlug'>, accessId: string): Change {
   return {
-    what: 'an access header',
+    what: 'An access header',
     send: () => invoke(open, 'changeAccess', {targetSlug, remove: accessId}),
     isDone: ({access}) => access.every((one) => one.accessId !== accessId),
   };
@@ -158,7 +158,7 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
       } catch (error) {
         if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
         if (!isSettled(error)) lost.set(change, error);
-        throw withAdvice(error, `${change.what} was not changed`, applying);
+        throw about(change, error, 'was not changed');
       }
     };
     const failure = await sideBySide(left, send).then(
@@ -172,9 +172,9 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
     const differences = new Set(state && compareTarget(state, wanted).map(keyOf));
     const isDone = (change: Change) => state !== undefined && change.isDone(state, differences);
     for (const [change, error] of lost) {
-      if (!isDone(change)) throw withAdvice(error, `${change.what} may have been changed`, applying);
+      if (!isDone(change)) throw about(change, error, 'may have been changed');
       open.host.outlet.settles();
-      open.host.outlet.warn(`The answer of the service was lost, but ${change.what} was changed.`);
+      open.host.outlet.warn(`${change.what} was changed, although the answer of the service was lost.`);
     }
     if (![...lost.keys()].every(isDone) || !isRuntimeCliError(failure.error) || isSettled(failure.error))
       throw failure.error;
@@ -183,13 +183,9 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
   if (changes.some(({makesAccess}) => makesAccess)) applying.onAccess?.(applying.value);
 }
 
-function withAdvice(error: RuntimeCliError, what: string, {open, targetSlug}: Applying): Error {
-  const [first = '', ...rest] = what;
-  return amendError(error, {
-    message: `${first.toUpperCase()}${rest.join('')}: ${error.message}`,
-    advice: [['To see what is left to change, run: ', {run: ['target:diff', targetSlug, ...open.flags()]}]],
-    details: {targetSlug},
-  });
+/** `The redirect of /old was not changed: ...` */
+function about({what}: Change, error: RuntimeCliError, outcome: string): Error {
+  return amendError(error, {message: `${what} ${outcome}: ${error.message}`});
 }
 
 /** How long a new access header may take to work, in attempts and seconds between. */

@@ -1,4 +1,11 @@
-import type {AccessItem, BackendCapability, Redirect, RedirectItem, TargetSettings} from '../../backends/contract.js';
+import type {
+  AccessItem,
+  BackendCapability,
+  Redirect,
+  RedirectItem,
+  TargetSettings,
+  VariableItem,
+} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {rejectProblems} from '../../settings/definitions.js';
@@ -8,7 +15,6 @@ import {explainMissing} from '../explain-missing.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {TargetOptions, TargetResult} from '../options.js';
 import {allItems} from '../pages.js';
-import {variablesOf} from './variables.js';
 
 /** What a target is to be like. What is not given is neither compared nor changed. */
 export interface TargetConfiguration {
@@ -96,6 +102,13 @@ export async function readState(
 
 export function redirectsOf(open: OpenBackend, targetSlug: string): Promise<readonly RedirectItem[]> {
   return allItems((range) => invoke(open, 'listRedirects', {...range, targetSlug}));
+}
+
+export async function variablesOf(open: OpenBackend, targetSlug: string): Promise<readonly VariableItem[]> {
+  const variables = await allItems((range) => invoke(open, 'listVariables', {...range, targetSlug})).catch(
+    explainMissing(open, {targetSlug, capability: 'variables'}),
+  );
+  return variables.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 export function accessOf(open: OpenBackend, targetSlug: string): Promise<readonly AccessItem[]> {

@@ -1,16 +1,16 @@
 import type {BundleId, TargetItem} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/names.js';
-import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {isProductionName, refuseUnsafe} from '../guard/safety.js';
 import {allowChange, invoke, isSettled, quickLook} from '../call-backend.js';
 import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult} from '../options.js';
 import {explainMissing} from '../explain-missing.js';
+import type {ChangedTarget, TargetChangeOptions} from './changes.js';
 import {knownAmong, targetsIfListed, targetStatus} from './find-targets.js';
 
 /** Options of `deleteTarget`. */
-export interface DeleteTargetOptions extends DryRunOptions, TargetOptions, GuardOptions {
+export interface DeleteTargetOptions extends TargetChangeOptions {
   /** Deletes it although it is production, by its name, by what the service says or by `production`. @default false */
   readonly force?: boolean | undefined;
   /** Resolves if there is no such target. @default false: that is an error */
@@ -33,13 +33,9 @@ export interface DoomedTarget extends TargetItem {
 }
 
 /** What `deleteTarget` resolves to. */
-export interface DeletedTarget extends TargetResult, Pick<DoomedTarget, 'running'> {
+export interface DeletedTarget extends ChangedTarget, Pick<DoomedTarget, 'running'> {
   /** False if it was not there, and for a dry run. */
   readonly deleted: boolean;
-  /** Whether it was a dry run: nothing was deleted. */
-  readonly dryRun: boolean;
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
 }
 
 /**
@@ -75,17 +71,6 @@ export function refuseProduction(
   });
 }
 
-/** @throws RuntimeCliError if another target is gone than the one that was to be deleted. */
-async function refuseWrongOne(open: OpenBackend, targetSlug: string, before: readonly TargetItem[]): Promise<void> {
-  const after = await targetsIfListed(open);
-  const left = after?.find((item) => item.targetSlug === targetSlug);
-  if (after === undefined || left === undefined || left.state === 'deleting') return;
-  const gone = before.map((item) => item.targetSlug).filter((slug) => after.every((item) => item.targetSlug !== slug));
-  if (gone.length === 0) return;
-  const message = `Target ${targetSlug} was to be deleted. It is still listed, and ${gone.join(', ')} is not any more.`;
-  throw createError('ERR_BACKEND_FAILED', message, {details: {targetSlug, gone}});
-}
-
 /**
  * Deletes a target, once. If the answer is unclear, it looks whether the target is still there. With `ifExists`,
  * resolves to false if someone else has deleted it.
@@ -98,8 +83,6 @@ export async function deleteTargetFrom(
   if (state === 'deleting') return true;
   await allowChange(open, {operation: 'delete-target', targetSlug, dryRun});
   if (dryRun) return true;
-  // The built-in backends encode slugs.
-  const before = open.backend.plugin === undefined ? undefined : await targetsIfListed(open);
   try {
     await invoke(open, 'deleteTarget', {targetSlug});
   } catch (error) {
@@ -117,12 +100,7 @@ export async function deleteTargetFrom(
       return true;
     }
     if (isMissing) return explain(error);
-    const known = targets === undefined ? 'Whether it is still there is not known' : 'It is still listed';
-    throw amendError(error, {
-      message: `Target ${targetSlug} may still be deleted. ${known}${left?.state ? ` (${left.state})` : ''}. ${error.message}`,
-      details: {targetSlug, state: left?.state},
-    });
+    throw error;
   }
-  if (before !== undefined) await refuseWrongOne(open, targetSlug, before);
   return true;
 }

@@ -166,6 +166,10 @@ export function noTargets(
   });
 }
 
+function isOfEmptyProject({details}: RuntimeCliError): boolean {
+  return Array.isArray(details?.['targets']) && details['targets'].length === 0;
+}
+
 const mostShown = 10;
 
 /** The URL of a target in the backend's list of targets; undefined if it has no such list, or reports none. */
@@ -200,11 +204,17 @@ export async function findRunning(
 /** Says of a project that the credentials do not reach which ones they do. */
 export async function explainMissingProject(error: unknown, open: OpenBackend): Promise<unknown> {
   const isMissing = isRuntimeCliError(error) && (error.code === 'ERR_FORBIDDEN' || error.code === 'ERR_REJECTED');
-  if (!isMissing || (error.status !== 403 && error.status !== 404)) return error;
-  if (open.backend.listProjects === undefined) return error;
+  if (!isMissing || (error.status !== 403 && error.status !== 404 && !isOfEmptyProject(error))) return error;
+  const suggestions = await reachedProjects(open);
+  return suggestions.length === 0 ? error : amendError(error, {suggestions});
+}
+
+/** Which projects the credentials reach instead, in sentences. Empty if they reach this one, or nobody knows. */
+export async function reachedProjects(open: OpenBackend): Promise<readonly string[]> {
+  if (open.backend.listProjects === undefined) return [];
   const page = await quickLook(open, (again) => invoke(again, 'listProjects', {limit: pageSize}));
   const slugs = page?.items.map(({projectSlug}) => projectSlug) ?? [];
-  if (slugs.length === 0 || slugs.includes(open.projectSlug)) return error;
+  if (slugs.length === 0 || slugs.includes(open.projectSlug)) return [];
   const meant = nearest(open.projectSlug, slugs);
   const shown = [...slugs.slice(0, mostShown), ...(slugs.length > mostShown ? ['…'] : [])];
   // What is missing in a part of the list may be in the rest.
@@ -212,10 +222,5 @@ export async function explainMissingProject(error: unknown, open: OpenBackend): 
     page?.cursor === undefined
       ? `The credentials do not reach a project "${open.projectSlug}". They reach`
       : 'The credentials reach, among others';
-  return amendError(error, {
-    suggestions: [
-      ...(meant === undefined ? [] : [`Did you mean the project ${meant}?`]),
-      `${reach}: ${shown.join(', ')}.`,
-    ],
-  });
+  return [...(meant === undefined ? [] : [`Did you mean the project ${meant}?`]), `${reach}: ${shown.join(', ')}.`];
 }

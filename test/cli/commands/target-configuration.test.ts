@@ -109,6 +109,11 @@ describe('target:diff and target:apply', () => {
     });
     const routes = bench.runtime.requests.slice(before).map(({route}) => route);
     expect(routes).toEqual(['list', 'projects']);
+    // Of targets, the service lists none.
+    expect((await bench.mycli(['target:list', '--project', 'shopp'])).stderr).toContain(reaches);
+    expect(await documentOf('target:delete staging --project shopp --yes')).toMatchObject({
+      error: {suggestions: expect.arrayContaining([reaches]) as unknown},
+    });
   });
 
   test('a cache that takes prefixes says so, and clears no more than it was asked for', async () => {

@@ -1,0 +1,166 @@
+import type {BackendCapability, DeployOperation, PlannedWrite, WriteOperation} from '../../backends/contract.js';
+import {createError} from '../../errors/index.js';
+import {count} from '../../text/sentence.js';
+import {allowChange, invoke} from '../call-backend.js';
+import {explainMissing} from '../explain-missing.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult, WaitOptions} from '../options.js';
+
+// The simple changes of a target: a row each, from which a call of the library and a command are made.
+
+/** Options of each change of a target. */
+export interface TargetChangeOptions extends DryRunOptions, TargetOptions, GuardOptions {}
+
+/** What each change of a target resolves to. */
+export interface ChangedTarget extends TargetResult {
+  /** Whether it was a dry run: nothing was changed. */
+  readonly dryRun: boolean;
+  /** What needs attention, a sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** What is sent for a change. */
+interface TargetRequest {
+  readonly targetSlug: string;
+}
+
+/** A change of a target that is sent without looking at the target first. */
+export interface TargetChange<Options extends TargetChangeOptions, Request extends TargetRequest, Made extends object> {
+  /** As hooks, guards and `MYCLI_SAFETY` know it. */
+  readonly operation: Exclude<WriteOperation, DeployOperation | 'delete' | 'create-target'>;
+  /** What the backend must be capable of. */
+  readonly capability: BackendCapability;
+  /** The step, as events have it. */
+  readonly name: string;
+  /** What the step does, for users. */
+  readonly title: (request: Request) => string;
+  /** What it has done, or with a dry run would do. */
+  readonly outcome: (request: Request, dryRun: boolean) => string;
+  /** @throws RuntimeCliError `ERR_OPTION_INVALID` for what cannot be sent */
+  readonly request: (options: Options) => Request;
+  readonly send: (open: OpenBackend, request: Request) => Promise<void>;
+  /** What the result says of it. */
+  readonly made: (request: Request) => Made;
+  /** What hooks are told of it. @default only that it is made */
+  readonly planned?: (request: Request) => Pick<PlannedWrite, 'variables'>;
+  /** Values that messages and errors mask. @default none */
+  readonly secrets?: (request: Request) => readonly string[];
+}
+
+/** Makes a change once that is allowed. */
+export async function makeChange<Request extends TargetRequest>(
+  open: OpenBackend,
+  {
+    operation,
+    capability,
+    planned,
+    send,
+  }: Pick<TargetChange<never, Request, object>, 'operation' | 'capability' | 'planned' | 'send'>,
+  request: Request,
+  {dryRun = false}: DryRunOptions = {},
+): Promise<void> {
+  const {targetSlug} = request;
+  await allowChange(open, {operation, targetSlug, ...planned?.(request), dryRun});
+  if (!dryRun) await send(open, request).catch(explainMissing(open, {targetSlug, capability}));
+}
+
+/** Gives a row its type. */
+function row<Options extends TargetChangeOptions, Request extends TargetRequest, Made extends object>(
+  change: TargetChange<Options, Request, Made>,
+) {
+  return change;
+}
+
+/** Options of `invalidate`. */
+export interface InvalidateOptions extends TargetChangeOptions {
+  /** Paths to drop from the cache; each starts with a slash, and `*` stands for anything. @default ['/*'] */
+  readonly patterns?: readonly string[] | undefined;
+}
+
+/** What `invalidate` resolves to, once the service has accepted it. It takes minutes. */
+export interface InvalidateResult extends ChangedTarget {
+  /** The paths whose caches were cleared, as in `/images/*`. */
+  readonly patterns: readonly string[];
+}
+
+/** The patterns of a call. @throws RuntimeCliError `ERR_OPTION_INVALID` */
+export function invalidatedPatterns({patterns = []}: Pick<InvalidateOptions, 'patterns'>): readonly string[] {
+  const wrong = patterns.find((pattern) => !/^\/\P{Cc}*$/u.test(pattern));
+  if (wrong === undefined) return patterns.length === 0 ? ['/*'] : [...new Set(patterns)];
+  throw createError('ERR_OPTION_INVALID', `${JSON.stringify(wrong)} cannot be invalidated: it must start with /.`, {
+    suggestions: ['Use paths as the browser asks for them, such as "/*" or "/images/*".'],
+  });
+}
+
+/** Options of `setVariables`. At least one variable is set or removed. */
+export interface SetVariablesOptions extends TargetChangeOptions, WaitOptions {
+  /** Values by name. They are masked in errors and messages of the call. @default {} */
+  readonly set?: Readonly<Record<string, string>> | undefined;
+  /** Names of variables to remove. @default [] */
+  readonly unset?: readonly string[] | undefined;
+  /** Waits until the target is published with them. The interval is 10 s by default. @default false */
+  readonly wait?: boolean | undefined;
+}
+
+/** What `setVariables` resolves to. */
+export interface SetVariablesResult extends ChangedTarget {
+  /** Names of the variables that were set. */
+  readonly set: readonly string[];
+  /** Names of the variables that were removed. */
+  readonly unset: readonly string[];
+}
+
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Why variables cannot be changed. It has no values. */
+function problemOfVariables({set = {}, unset = []}: Pick<SetVariablesOptions, 'set' | 'unset'>): string | undefined {
+  const names = [...Object.keys(set), ...unset];
+  if (names.length === 0) return 'There is no variable to set or remove.';
+  const wrong = names.find((name) => !variableName.test(name));
+  if (wrong !== undefined) {
+    const shown = JSON.stringify(wrong.replace(/=.*/s, '=…'));
+    return `${shown} is not the name of a variable: letters, digits and underscores, no digit first.`;
+  }
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) return `The variable ${twice} is given twice.`;
+  const [unfit] = Object.entries(set).find(([, value]) => typeof value !== 'string' || value.includes('\0')) ?? [];
+  return unfit && `The value of ${unfit} must be a string without null characters.`;
+}
+
+export const targetChanges = {
+  invalidate: row({
+    operation: 'invalidate',
+    capability: 'invalidate',
+    name: 'invalidate',
+    title: ({targetSlug}) => `Invalidate the cache of ${targetSlug}`,
+    outcome: ({targetSlug, patterns}, dryRun) =>
+      `${dryRun ? 'Would invalidate' : 'Invalidating'} ${patterns.join(', ')} of ${targetSlug}`,
+    request: ({targetSlug, patterns}: InvalidateOptions) => ({
+      targetSlug,
+      patterns: invalidatedPatterns({patterns}),
+    }),
+    async send(open, {targetSlug, patterns}) {
+      for (const pattern of patterns) await invoke(open, 'invalidate', {targetSlug, pattern});
+    },
+    made: ({patterns}) => ({patterns}),
+  }),
+  setVariables: row({
+    operation: 'set-variables',
+    capability: 'set-variables',
+    name: 'set',
+    title: ({targetSlug}) => `Change the variables of ${targetSlug}`,
+    outcome({targetSlug, set, unset}, dryRun) {
+      const variables = count(Object.keys(set).length + unset.length, 'variable');
+      return `${dryRun ? 'Would change' : 'Changed'} ${variables} of ${targetSlug}`;
+    },
+    request({targetSlug, set = {}, unset = []}: SetVariablesOptions) {
+      const problem = problemOfVariables({set, unset});
+      if (problem !== undefined) throw createError('ERR_OPTION_INVALID', problem);
+      return {targetSlug, set, unset};
+    },
+    send: (open, request) => invoke(open, 'setVariables', request),
+    made: ({set, unset}) => ({set: Object.keys(set), unset}),
+    planned: ({set, unset}) => ({variables: [...Object.keys(set), ...unset]}),
+    secrets: ({set}) => Object.values(set),
+  }),
+};
