@@ -1,12 +1,11 @@
 import type {SettingNames} from '../backends/resolve-backend.js';
-import type {BundleId, PlannedWrite} from '../backends/contract.js';
+import type {BundleId, DeploymentStatus, PlannedWrite} from '../backends/contract.js';
 import type {MemberName} from '../backends/members.js';
 import type {BundlePlanOptions} from '../bundle/index.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import type {Logger, RetryEvent} from '../http/types.js';
 import type {Environment} from '../text/platform.js';
-import type {OperationProgress} from './options.js';
 import type {PushPlace} from './push/records.js';
 
 /** What operations use of the process that runs them. Library calls use the actual process; tests provide their own. */
@@ -45,6 +44,32 @@ export interface Host extends Pick<
   readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
   /** Creates a private folder for archives. The caller must remove it. */
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
+}
+
+/**
+ * How far an operation is: bytes for a build, an upload or a download, percent for a deployment (without `total` if the
+ * server reports none). `slot`: another deployment to the target has to end first. `check`: what was deployed is looked
+ * at.
+ */
+export interface OperationProgress {
+  readonly phase: 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
+  /** Bytes, or percent of a deployment. */
+  readonly transferred: number;
+  /** Undefined if it is not known. */
+  readonly total?: number | undefined;
+  /** Upload only: 1 for the first attempt. A retry starts again at 0. */
+  readonly attempt?: number | undefined;
+  /** `wait` only: the state of the deployment. */
+  readonly status?: DeploymentStatus | undefined;
+  /**
+   * `wait`: the server's description of the deployment. `slot`: which one is running, since when, and who started it.
+   * `check`: the URL, and why it is looked at again.
+   */
+  readonly description?: string | undefined;
+  /** `wait` and `slot`: milliseconds until waiting ends. Absent without a time limit. */
+  readonly leftMs?: number | undefined;
+  /** `upload` and `download`: milliseconds without a byte after which the attempt is given up. */
+  readonly idleMs?: number | undefined;
 }
 
 /** Where an operation says what happens. */
@@ -109,14 +134,4 @@ export async function callBack(callback: () => unknown): Promise<void> {
 /** Calls a caller's callback when it is too late to fail: its errors, synchronous or not, are ignored. */
 export function callBackSafely(callback: () => unknown): void {
   callBack(callback).catch(() => undefined);
-}
-
-/**
- * Calls a caller's callback during work that can still fail, without awaiting it: a returned promise may reject
- * unnoticed.
- * @throws what it throws synchronously.
- */
-export function callBackNow(callback: () => unknown): void {
-  const returned = callback();
-  if (returned instanceof Promise) returned.catch(() => undefined);
 }

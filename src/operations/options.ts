@@ -9,38 +9,6 @@ import type {MycliConfig} from '../config.js';
 import type {FollowUps} from '../settings/types.js';
 import type {RuntimeEvent} from './events.js';
 
-/**
- * The current phase of an operation. `slot`: waiting for another deployment to the target to end. `check`: looking at
- * what was deployed.
- */
-export type Phase = 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
-
-/**
- * Progress of a phase: bytes for a build, an upload or a download, percent for a deployment (without `total` if the
- * server reports none).
- */
-export interface OperationProgress {
-  /** What is going on. */
-  readonly phase: Phase;
-  /** Bytes, or percent of a deployment. */
-  readonly transferred: number;
-  /** Undefined if it is not known. */
-  readonly total?: number | undefined;
-  /** Upload only: 1 for the first attempt. A retry starts again at 0. */
-  readonly attempt?: number | undefined;
-  /** `wait` only: the state of the deployment. */
-  readonly status?: DeploymentStatus | undefined;
-  /**
-   * `wait`: the server's description of the deployment. `slot`: which one is running, since when, and who started it.
-   * `check`: the URL, and why it is looked at again.
-   */
-  readonly description?: string | undefined;
-  /** `wait` and `slot`: milliseconds until waiting ends. Absent without a time limit. */
-  readonly leftMs?: number | undefined;
-  /** `upload` and `download`: milliseconds without a byte after which the attempt is given up. */
-  readonly idleMs?: number | undefined;
-}
-
 /** Options of every operation. */
 export interface CommonOptions extends Pick<
   MycliConfig,
@@ -48,8 +16,6 @@ export interface CommonOptions extends Pick<
 > {
   /** Cancels the operation, which rejects with `signal.reason` and leaves nothing behind. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with progress. The last `upload` event has `transferred` equal to `total`. */
-  readonly onProgress?: ((progress: OperationProgress) => void) | undefined;
   /** Called with everything that happens, the outcome last. What it throws is ignored. */
   readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
   /** Rules for retrying rate-limited requests. Each wait is an event. */

@@ -4,7 +4,7 @@ import type {ReleaseOptions} from '../operations/options.js';
 import type {Ledger} from './ledger.js';
 
 /** The callbacks of a call of the library, which takes them out of the options: operations have an outlet. */
-export type Callbacks = Pick<ReleaseOptions, 'onProgress' | 'onEvent' | 'onFallback' | 'onResolve'>;
+export type Callbacks = Pick<ReleaseOptions, 'onEvent' | 'onFallback' | 'onResolve'>;
 
 /** An event without the keys that every event has. */
 export type EventBody = RuntimeEvent extends infer Event

@@ -17,7 +17,7 @@ type Place = {
 };
 
 /** Operations have an outlet instead. */
-const withoutCallbacks = {onProgress: undefined, onEvent: undefined, onFallback: undefined, onResolve: undefined};
+const withoutCallbacks = {onEvent: undefined, onFallback: undefined, onResolve: undefined};
 
 /**
  * Runs a call of the library: takes the callbacks out of its options and connects them. `onEvent` gets the events, the
@@ -28,7 +28,7 @@ export async function callFromLibrary<Options extends CallOptions, Result extend
   host: PipelineHost,
   operation: (options: Options, host: PipelineHost) => Promise<Result>,
 ): Promise<Result> {
-  const {onProgress, onEvent, onFallback, onResolve, signal} = given;
+  const {onEvent, onFallback, onResolve, signal} = given;
   const feed =
     onEvent &&
     createEventFeed(
@@ -47,7 +47,7 @@ export async function callFromLibrary<Options extends CallOptions, Result extend
       host.logger.warn(message);
     },
   };
-  const callbacks = {onProgress, onFallback, onResolve};
+  const callbacks = {onFallback, onResolve};
   try {
     const result = await operation({...given, ...withoutCallbacks}, {...host, logger, callbacks, onEvent: emit});
     if (!('warnings' in result)) warnings.forEach((message) => host.logger.warn(message));

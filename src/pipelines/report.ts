@@ -4,8 +4,8 @@ import {describeRetry} from '../http/rate-limit/policy.js';
 import type {RetryEvent} from '../http/types.js';
 import type {MemberName} from '../backends/members.js';
 import type {RuntimeBackend} from '../backends/names.js';
-import {callBack, callBackNow, callBackSafely, type Outlet} from '../operations/host.js';
-import type {OperationProgress} from '../operations/options.js';
+import {callBack, type OperationProgress, type Outlet} from '../operations/host.js';
+
 import {timeIn} from './event-feed.js';
 import type {PipelineHost} from './host.js';
 import type {Ledger} from './ledger.js';
@@ -69,10 +69,6 @@ export class RunOutlet implements Outlet {
 
   progress(progress: OperationProgress): void {
     this.#step?.progress(progress);
-    const tell = () => this.#host.callbacks?.onProgress?.(progress);
-    // During a build nothing has been sent, so that a callback can still make it fail.
-    if (progress.phase === 'build') callBackNow(tell);
-    else callBackSafely(tell);
   }
 
   retry(event: RetryEvent): void {

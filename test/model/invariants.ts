@@ -254,10 +254,10 @@ function fallbackProblems({service: {seen}}: Run): readonly Problem[] {
 }
 
 /** No secret, and nothing that a terminal obeys, in anything that was said. */
-function speechProblems({error, events, reported}: Run): readonly Problem[] {
+function speechProblems({error, events}: Run): readonly Problem[] {
   const stack = error instanceof Error ? error.stack : '';
   const inspected = inspect(error, {depth: Infinity, showHidden: true});
-  const said = [inspected, stack, JSON.stringify([error, events, reported])].join();
+  const said = [inspected, stack, JSON.stringify([error, events])].join();
   const secret = said.includes('canary-') ? /.{0,60}canary-.{0,20}/.exec(said) : null;
   const shown = isRuntimeCliError(error) ? [error.message, ...error.suggestions] : [];
   const control = [...shown, ...textsOf(events.filter(({type}) => type !== 'outcome'))].find((text) =>

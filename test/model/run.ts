@@ -23,8 +23,6 @@ export interface Run {
   /** The reason, if it was aborted. */
   readonly aborted: unknown;
   readonly events: readonly RuntimeEvent[];
-  /** What was reported of progress. */
-  readonly reported: readonly unknown[];
   /** Requests and connections that there were after the call. */
   readonly strays: readonly string[];
   /** The files that it left, and the archive that it downloaded. */
@@ -82,7 +80,6 @@ async function runSequence(
   });
   const folder = operation.output ? await mkdtemp(join(supplies.folder, 'run-')) : supplies.folder;
   const events: RuntimeEvent[] = [];
-  const reported: unknown[] = [];
   const options = {
     cwd: folder,
     rateLimit: {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 3},
@@ -93,7 +90,6 @@ async function runSequence(
     requestTimeout: timeout,
     signal,
     onEvent: (event: RuntimeEvent) => void events.push(event),
-    onProgress: (event: unknown) => void reported.push(event),
   };
   const end = new AbortController();
   const outcome = await Promise.race([
@@ -117,7 +113,7 @@ async function runSequence(
   if (operation.output) await rm(folder, {recursive: true});
   await service[Symbol.asyncDispose]();
   const aborted: unknown = signal?.aborted ? signal.reason : undefined;
-  return {operation, service, ...outcome, aborted, events, reported, strays, left, downloaded};
+  return {operation, service, ...outcome, aborted, events, strays, left, downloaded};
 }
 
 /** Tries a sequence. Resolves to what happened, and to the promises that were broken. */

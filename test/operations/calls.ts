@@ -1,3 +1,4 @@
+import type {ProgressEvent, RuntimeEvent} from '../../src/operations/events.js';
 import type {DownloadBundleOptions} from '../../src/operations/download-bundle.js';
 import type {DeployBundleOptions, PromoteBundleOptions, RollbackBundleOptions} from '../../src/operations/options.js';
 import type {PushRuntimeBundleBackendOptions} from '../../src/operations/push/options.js';
@@ -31,4 +32,17 @@ export function promoteBundle(options: PromoteBundleOptions, host: PipelineHost)
 
 export function downloadBundle(options: DownloadBundleOptions, host: PipelineHost) {
   return callFromLibrary(options, host, read.downloadBundle);
+}
+
+type Progress = Pick<ProgressEvent, 'transferred' | 'total'> & {
+  readonly phase: ProgressEvent['phase'] | 'slot' | 'check';
+};
+
+/** An `onEvent` for what an operation says of its progress, and each time that it has looked at what it waits for. */
+export function hearing(listen: (progress: Progress) => void) {
+  return (event: RuntimeEvent) => {
+    if (event.type === 'progress') listen(event);
+    if (event.type !== 'wait' || event.reason === 'retry' || event.reason === 'rate-limit') return;
+    listen({phase: event.reason === 'deployment' ? 'wait' : event.reason, transferred: 0});
+  };
 }

@@ -7,12 +7,11 @@ import type {Backend} from '../../src/backends/contract.js';
 import {createBackendRegistry} from '../../src/backends/registry.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
 import type {DownloadBundleOptions} from '../../src/operations/download-bundle.js';
-import type {OperationProgress} from '../../src/operations/options.js';
 import {startRecordingServer, type RecordedRequest, type Reply} from '../recording-server.js';
 import {startService, type Service} from './pushed-bundles.js';
 import {createProject} from './test-host.js';
 import {buildBundle} from '../../src/pipelines/build.js';
-import {downloadBundle} from './calls.js';
+import {downloadBundle, hearing} from './calls.js';
 
 function download({connection, project}: Service, options: Partial<DownloadBundleOptions> = {}) {
   return downloadBundle({...connection, preference: 'legacy', bundleId: 1, ...options}, project.host);
@@ -32,8 +31,8 @@ describe('a download', () => {
   test('is the archive as it was pushed, verified, and nothing else is left', async () => {
     const service = await startService();
     await service.push();
-    const progress: OperationProgress[] = [];
-    const result = await download(service, {onProgress: (event) => progress.push(event)});
+    const progress: unknown[] = [];
+    const result = await download(service, {onEvent: hearing((event) => progress.push(event))});
     const bytes = await readFile(join(service.project.directory, 'bundle-1.tar.gz'));
     expect(result).toMatchObject({
       backend: 'legacy',
@@ -53,7 +52,7 @@ describe('a download', () => {
     await service.push();
     let second: Promise<unknown> | undefined;
     const first = await download(service, {
-      onProgress: () => void (second ??= download(service).catch((error: unknown) => error)),
+      onEvent: hearing(() => void (second ??= download(service).catch((error: unknown) => error))),
     });
     const path = join(service.project.directory, 'bundle-1.tar.gz');
     expect(await second).toMatchObject({
@@ -68,7 +67,7 @@ describe('a download', () => {
     const service = await startService();
     await service.push();
     const part = join(service.project.directory, 'bundle-1.tar.gz.part');
-    await expect(download(service, {onProgress: () => rmSync(part, {force: true})})).rejects.toMatchObject({
+    await expect(download(service, {onEvent: hearing(() => rmSync(part, {force: true}))})).rejects.toMatchObject({
       code: 'ERR_OUTPUT',
       message: `${part} cannot be written: no such file or directory.`,
     });
@@ -309,10 +308,10 @@ describe('what a presigned URL answers', () => {
       return new Promise<undefined>((resolve) => (breakOff = () => resolve(undefined)));
     });
     await using project = await createProject();
-    const onProgress = ({transferred}: OperationProgress) => {
+    const onEvent = hearing(({transferred}) => {
       if (transferred > 0) breakOff();
-    };
-    const options = {...optionsFor(server.origin), rateLimit: {maxRetries: 0}, onProgress};
+    });
+    const options = {...optionsFor(server.origin), rateLimit: {maxRetries: 0}, onEvent};
     await expect(downloadBundle(options, project.host)).rejects.toMatchObject({code: 'ERR_NETWORK'});
     expect(await readdir(project.directory)).toEqual(['build']);
   });

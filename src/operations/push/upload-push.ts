@@ -13,7 +13,7 @@ import {allowChange, sendChange} from '../call-backend.js';
 import {warnOfLaterFiles} from '../build-bundle.js';
 import {inTargetSlot} from '../deploy/start-deployment.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {OperationProgress} from '../options.js';
+import type {OperationProgress} from '../host.js';
 import type {BuiltContent, SentContent} from './build-push.js';
 import type {PushRequest} from './request.js';
 import {recordPush, type UnchangedBundle} from './unchanged-bundle.js';

@@ -5,7 +5,7 @@ import {backendMembers} from '../../backends/members.js';
 import {isRuntimeCliError, type ErrorCode} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
 import {pause} from '../deploy/poll.js';
-import {callBackNow} from '../host.js';
+import {callBackSafely} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {TargetOptions} from '../options.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
@@ -58,7 +58,7 @@ export async function* followLogs(
     }
     signal.throwIfAborted();
     failures += 1;
-    callBackNow(() => onReconnect?.(reason));
+    callBackSafely(() => onReconnect?.(reason));
     await pause(Math.min(500 * 2 ** failures, longestPauseMs), signal);
   }
 }

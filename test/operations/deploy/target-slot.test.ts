@@ -1,11 +1,10 @@
 import {describe, expect, test} from 'vitest';
 import {createError} from '../../../src/errors/index.js';
-import type {OperationProgress} from '../../../src/operations/options.js';
 import {startRecordingServer, type Handler, type Reply} from '../../recording-server.js';
 import {acme} from '../acme.js';
 import {createProject} from '../test-host.js';
 import {deployOptions, deployTo} from './deploy-to.js';
-import {deployBundle, pushRuntimeBundle} from '../calls.js';
+import {deployBundle, hearing, pushRuntimeBundle} from '../calls.js';
 
 const since = '2026-01-01T00:00:00Z';
 const busy: Reply = {status: 409, body: {detail: 'Another deployment is running.'}};
@@ -102,10 +101,10 @@ describe('waitForSlot', () => {
     });
     await using project = await createProject();
     const {signal, interrupt} = interruption();
-    const onProgress = ({phase}: OperationProgress) => {
+    const onEvent = hearing(({phase}) => {
       if (phase === 'slot') interrupt();
-    };
-    const push = {...deployOptions(server), ...format, waitForSlot: true, pollInterval: 60, signal, onProgress};
+    });
+    const push = {...deployOptions(server), ...format, waitForSlot: true, pollInterval: 60, signal, onEvent};
     await expect(pushRuntimeBundle(push, project.host)).rejects.toMatchObject({exitCode: 130, message});
     // The upload, and the request to deploy it where that is one of its own.
     const sent = server.requests.filter(({method}) => method === 'POST');

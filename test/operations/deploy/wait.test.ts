@@ -5,7 +5,7 @@ import {deleteTarget} from '../../../src/pipelines/targets.js';
 import {startRecordingServer, type Reply} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
 import {deployOptions, deployTo} from './deploy-to.js';
-import {deployBundle, pushRuntimeBundle} from '../calls.js';
+import {deployBundle, hearing, pushRuntimeBundle} from '../calls.js';
 import {startService} from '../pushed-bundles.js';
 
 const row = (id: number, status: string, second: number) => ({
@@ -104,10 +104,10 @@ describe('waiting on the Api backend', () => {
     const seen: number[] = [];
     const {outcome} = await deployTo(apiTarget(state('queued'), copying, state('finished')), {
       ...api,
-      onProgress: ({phase, transferred}) => phase === 'wait' && seen.push(transferred),
+      onEvent: (event) => event.type === 'progress' && seen.push(event.transferred),
     });
     expect(outcome).toMatchObject({status: 'finished', deploymentId});
-    expect(seen).toEqual([0, 40, 100]);
+    expect(seen).toEqual([40, 100]);
   });
 
   test('a look that tells nothing is lost; five in a row, and the outcome is unknown', async () => {
@@ -161,13 +161,13 @@ describe('a target that is deleted while something waits for it', () => {
     const bundleId = await push();
     if (phase === 'slot') await deployBundle({...options, bundleId}, project.host);
     const deleted: Promise<unknown>[] = [];
-    const onProgress = (progress: {readonly phase: string}) => {
+    const onEvent = hearing((progress) => {
       if (progress.phase !== phase || deleted.length > 0) return;
       const deletion = deleteTarget({...connection, preference, targetSlug: 'staging', force: true}, project.host);
       // The service has cleaned up.
       deleted.push(deletion.finally(() => (ahead = isGone ? 61_000 : 0)));
-    };
-    const waiting = deployBundle({...options, ...more, bundleId, wait: true, onProgress}, project.host);
+    });
+    const waiting = deployBundle({...options, ...more, bundleId, wait: true, onEvent}, project.host);
     const error: unknown = await waiting.catch((reason: unknown) => reason);
     await Promise.all(deleted);
     return {error, requests: runtime.requests};

@@ -133,7 +133,7 @@ describe('falling back from Api to legacy', () => {
     );
     expect(server.requests).toEqual([]);
     await expect(
-      pushRuntimeBundle({...optionsFor(server), onFallback: failing, onProgress: rejected}, project.host),
+      pushRuntimeBundle({...optionsFor(server), onFallback: failing, onEvent: rejected}, project.host),
     ).resolves.toMatchObject({
       backend: 'legacy',
     });

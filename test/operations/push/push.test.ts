@@ -5,14 +5,13 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 import {ApiKeyStrategy} from '../../../src/http/index.js';
-import type {OperationProgress} from '../../../src/operations/options.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {writeTree} from '../../folder.js';
 import {startService} from '../pushed-bundles.js';
 import {createProject, smallBuild, type TestProject} from '../test-host.js';
 import {buildBundle} from '../../../src/pipelines/build.js';
 import {pushBundleV2} from '../../../src/pipelines/push.js';
-import {pushRuntimeBundle} from '../calls.js';
+import {hearing, pushRuntimeBundle} from '../calls.js';
 
 const fast = {rateLimit: {maxRetries: 3, baseDelayMs: 10, maxDelayMs: 50}, pollInterval: 0.05};
 const staging = {targetSlug: 'staging', pollInterval: 0.05} as const;
@@ -58,9 +57,9 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
 
   test('uploads, deploys and waits; the result tells it all', async () => {
     const {runtime, project, connection} = await startService({deploymentSeconds: 0.1});
-    const progress: OperationProgress[] = [];
-    const onProgress = (event: OperationProgress) => progress.push(event);
-    const push = {...connection, ...staging, preference, v2, message: 'first', wait: true, onProgress};
+    const progress: Parameters<Parameters<typeof hearing>[0]>[0][] = [];
+    const onEvent = hearing((event) => progress.push(event));
+    const push = {...connection, ...staging, preference, v2, message: 'first', wait: true, onEvent};
     const result = await pushRuntimeBundle(push, project.host);
     expect(result).toMatchObject({
       ...{backend: preference, projectSlug: 'shop', targetSlug: 'staging', message: 'first'},
@@ -81,12 +80,12 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
   test('tells once of files that appear while it packs', async () => {
     const {project, connection} = await startService();
     await writeTree(project.directory, {'.bundleignore': '*.map'});
-    const onProgress = () => {
+    const onEvent = hearing(() => {
       mkdirSync(join(project.directory, 'build/static/new'), {recursive: true});
       for (const name of ['late.js', 'late.map', 'static/new/a.js'])
         writeFileSync(join(project.directory, 'build', name), '');
-    };
-    const {warnings} = await pushRuntimeBundle({...connection, preference, v2, onProgress}, project.host);
+    });
+    const {warnings} = await pushRuntimeBundle({...connection, preference, v2, onEvent}, project.host);
     expect(warnings).toEqual([
       'Files appeared in the build directory while it was packed, and are not in the bundle: late.js, static/new/a.js. ' +
         'Run the command again once the build has finished.',
@@ -141,11 +140,11 @@ test.each([
   async (_, isWhole, message, suggestions) => {
     const {project, connection} = await startService({faults: ['hangx1:route=upload']});
     const controller = new AbortController();
-    const onProgress = ({phase, transferred, total}: OperationProgress) => {
+    const onEvent = hearing(({phase, transferred, total}) => {
       if (phase === 'upload' && (transferred === total) === isWhole)
         controller.abort(createError('ERR_INTERRUPTED', 'Stopped.', {exitCode: 130}));
-    };
-    const push = {...connection, preference: 'legacy', v2: true, signal: controller.signal, onProgress};
+    });
+    const push = {...connection, preference: 'legacy', v2: true, signal: controller.signal, onEvent};
     await expect(pushRuntimeBundle(push, project.host)).rejects.toMatchObject({
       ...{code: 'ERR_INTERRUPTED', exitCode: 130, message, suggestions},
     });
@@ -156,10 +155,10 @@ test('a push that its caller aborts after the upload tells the bundle, and the r
   const {project, connection} = await startService({deploymentSeconds: 60});
   const controller = new AbortController();
   const reason = new Error('the caller has enough');
-  const onProgress = ({phase}: OperationProgress) => {
+  const onEvent = hearing(({phase}) => {
     if (phase === 'wait') controller.abort(reason);
-  };
-  const aborting = {signal: controller.signal, onProgress, pollInterval: 0.01};
+  });
+  const aborting = {signal: controller.signal, onEvent, pollInterval: 0.01};
   const push = {...connection, preference: 'legacy', targetSlug: 'staging', wait: true, ...aborting} as const;
   await expect(pushRuntimeBundle(push, project.host)).rejects.toMatchObject({
     code: 'ERR_INTERRUPTED',
@@ -187,10 +186,10 @@ test('a push reports all wrong options at once', async () => {
 });
 
 describe('a v1 push to legacy packs while it sends', () => {
-  const push = (origin: string, {host}: TestProject, onProgress?: () => void) => {
+  const push = (origin: string, {host}: TestProject, listen: () => void = () => undefined) => {
     const legacyAuth = new ApiKeyStrategy({apiKey: 'key'});
     return pushRuntimeBundle(
-      {preference: 'legacy', projectSlug: 'shop', origin, legacyAuth, ...fast, onProgress},
+      {preference: 'legacy', projectSlug: 'shop', origin, legacyAuth, ...fast, onEvent: hearing(listen)},
       host,
     );
   };

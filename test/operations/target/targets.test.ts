@@ -5,6 +5,7 @@ import {targetChanges} from '../../../src/operations/targets/changes.js';
 import * as targets from '../../../src/pipelines/targets.js';
 import type {LocalRuntimeOptions} from '../../../src/testing.js';
 import {startRecordingServer} from '../../recording-server.js';
+import {hearing} from '../calls.js';
 import {startService} from '../pushed-bundles.js';
 
 const setVariables = targets.changeTarget(targetChanges.setVariables);
@@ -126,11 +127,11 @@ describe('a target that is deleted', () => {
     });
     const target = {...legacy, targetSlug: 'preview'};
     const deleted: Promise<unknown>[] = [];
-    const onProgress = () => {
+    const onEvent = hearing(() => {
       if (deleted.length > 0) return;
       deleted.push(targets.deleteTarget(target, project.host).finally(() => (ahead = isGone ? 61_000 : 0)));
-    };
-    const waiting = callFromLibrary({...target, onProgress}, project.host, targets.createTarget);
+    });
+    const waiting = callFromLibrary({...target, onEvent}, project.host, targets.createTarget);
     await expect(waiting).rejects.toMatchObject({
       code: 'ERR_DEPLOYMENT_FAILED',
       message: expect.stringMatching(/^Target preview was deleted before it was ready\.$/) as string,
