@@ -240,6 +240,8 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
    * @default false
    */
   readonly waitForSlot?: boolean | undefined;
+  /** Allow a new target. False refuses one. In the library, `confirmNew` asks. */
+  readonly create?: boolean | undefined;
   /** Connection to the service with OAuth. */
   readonly api?:
     | {

@@ -93,7 +93,7 @@ export type OptionSchemas = Readonly<Record<string, v.GenericSchema>>;
 export const optionSchemas: Readonly<Record<CallOptionName, v.GenericSchema>> = {
   ...settings('projectSlug', 'targetSlug', 'origin', 'logsOrigin'),
   ...settings('requestTimeout', 'connectTimeout', 'idleTimeout', 'uploadRetries'),
-  ...ofSets('bundle', 'push', 'wait', 'slot'),
+  ...ofSets('bundle', 'push', 'wait', 'slot', 'create'),
   ...settings('check', 'rollbackOnFailure', 'production', 'copyFrom'),
   ...contentSchema.entries,
   preference: definitions.runtimeBackend.schema,
@@ -110,7 +110,7 @@ export const optionSchemas: Readonly<Record<CallOptionName, v.GenericSchema>> = 
   signal: v.instance(AbortSignal, 'must be an AbortSignal'),
   ...each(callback, 'onEvent', 'onFallback', 'onResolve'),
   ...each(callback, 'onDeletion', 'onReconnect', 'onAccess'),
-  ...each(callback, 'confirm', 'confirmTarget', 'guardsOf', 'optionsOf'),
+  ...each(callback, 'confirm', 'confirmTarget', 'confirmNew', 'guardsOf', 'optionsOf'),
   ...each(objectSchema, 'backends', 'backendOptions', 'pushRecords', 'uploadStates', 'set'),
   ...each(nonEmpty, 'cwd', 'archive', 'preview', 'output', 'backend', 'branch', 'match', 'name'),
   ...each(toggle, 'force', 'dryRun', 'follow', 'allTargets', 'ifMissing', 'ifExists', 'rotate'),

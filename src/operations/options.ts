@@ -107,6 +107,16 @@ export interface TargetConfirmation {
   readonly bundleId?: BundleId | undefined;
 }
 
+/** A target or a project that a deployment is about to create, because the service has none of that name. */
+export interface NewPlace {
+  /** Which of them. */
+  readonly kind: 'target' | 'project';
+  /** Its name. */
+  readonly slug: string;
+  /** An existing one with nearly the same name. Undefined if there is none. */
+  readonly meant?: string | undefined;
+}
+
 /** What must hold before something is deployed to a target. */
 export interface GuardOptions extends Pick<MycliConfig, 'production'> {
   /**
@@ -122,7 +132,12 @@ export interface GuardOptions extends Pick<MycliConfig, 'production'> {
 }
 
 /** What a push and a deployment have in common. */
-export interface ReleaseOptions extends ProjectOptions, DeploymentOptions, GuardOptions {
+export interface ReleaseOptions extends ProjectOptions, DeploymentOptions, GuardOptions, Pick<MycliConfig, 'create'> {
+  /**
+   * Called before a deployment creates its target or its project, if the backend lists them. If it rejects, nothing is
+   * uploaded. Not called if `create` is set. @default nobody is asked
+   */
+  readonly confirmNew?: ((found: NewPlace) => Promise<void>) | undefined;
   /** Called when `auto` falls back from Api to legacy. */
   readonly onFallback?: ((reason: string) => void) | undefined;
   /** Called with the backend about to serve the call, and again after a fallback. */
@@ -142,7 +157,7 @@ export interface DeployBundleOptions extends ReleaseOptions {
 /** Options of `rollbackBundle`. */
 export interface RollbackBundleOptions extends Omit<
   DeployBundleOptions,
-  'bundleId' | 'onFallback' | 'onResolve' | 'waitForSlot' | 'rollbackOnFailure'
+  'bundleId' | 'onFallback' | 'onResolve' | 'waitForSlot' | 'rollbackOnFailure' | 'create' | 'confirmNew'
 > {
   /**
    * The bundle to roll back to; `latest` is the newest usable one. @default the bundle of the latest finished

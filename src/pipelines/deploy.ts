@@ -2,6 +2,7 @@ import type {BundleId, DeploymentState} from '../backends/contract.js';
 import {requireCapability} from '../operations/call-backend.js';
 import {chooseCapable, openNamed, withFallback, withOtherBackend} from '../operations/choose-backend.js';
 import {followUpCapabilities, planRelease, verifyPromotion, type Release} from '../operations/deploy/release.js';
+import {lookForTarget} from '../operations/deploy/new-place.js';
 import {describeRollback, planRollback} from '../operations/deploy/rollback-bundle.js';
 import {deployFallback, deployStored} from '../operations/deploy/start-deployment.js';
 import {pollDeployment} from '../operations/deploy/wait-for-deployment.js';
@@ -22,7 +23,7 @@ import {findRunning} from '../operations/targets/find-targets.js';
 import {oneLine} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
-import {accept, check, confirmTarget, guard, invalidateAfter, rollback, wait} from './release.js';
+import {accept, check, confirmNew, confirmTarget, guard, invalidateAfter, rollback, wait} from './release.js';
 import {runPipeline, type Rows, type Step} from './run.js';
 
 /** The deployment of a bundle that the service has. */
@@ -46,7 +47,8 @@ const resolve: Step<DeployRequest> = {
     const {backend} = chosen.open;
     if (from !== undefined && !backend.promote) requireCapability(backend, 'deploy');
     if (bundleId !== undefined && bundleId !== 'latest') idFor(backend, bundleId);
-    return {...chosen, bundleId, from};
+    const listed = release.operation === 'rollback' ? {} : await lookForTarget(chosen.open, release);
+    return {...chosen, bundleId, from, ...listed};
   },
 };
 
@@ -91,6 +93,7 @@ const deploy: Step<DeployRequest> = {
     const {selection, open, release, bundleId: named} = known(ledger, 'selection', 'open', 'release', 'bundleId');
     const {fallback, from} = ledger;
     const deployWith = async (serving: OpenBackend) => {
+      if (serving === fallback) await lookForTarget(serving, {...release, confirmNew: undefined});
       const bundleId = await resolveBundleId(serving, named);
       if (named === 'latest') outlet.note(`Latest bundle: ${String(bundleId)}`);
       Object.assign(ledger, {open: serving, bundleId});
@@ -112,6 +115,7 @@ const rows: Rows<DeployRequest> = [
   findPrevious,
   findPromoted,
   guard,
+  confirmNew,
   confirmTarget,
   deploy,
   wait,

@@ -7,6 +7,7 @@ import type {RuntimeCliError} from '../errors/index.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {OpenedSources, ReadSource} from '../operations/bundle-source.js';
 import type {DeletionOutcome} from '../operations/delete-bundles.js';
+import type {TargetLook} from '../operations/deploy/new-place.js';
 import type {Release} from '../operations/deploy/release.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {CheckOutcome} from '../operations/options.js';
@@ -17,7 +18,7 @@ import type {FoundUpload} from '../operations/push/find-uploaded.js';
 import type {PushContent} from '../operations/push/plan-push.js';
 
 /** What becomes known in a run. Each fact is written by the row that makes it known. */
-export interface Facts {
+export interface Facts extends TargetLook {
   /** The chosen backend, and why. */
   selection?: BackendSelection | undefined;
   /** The backend that serves: after a fallback, the other one. */

@@ -48,7 +48,7 @@ export async function withNextSteps<Made extends Ledger, Result>(
   const {targetSlug} = release;
   const asks = history && hasHistory && status === 'finished';
   const [url, items = [], existing] = await Promise.all([
-    urlOf(ledger) ?? quickLook(open, (once) => listedUrl(once, targetSlug)),
+    urlOf(ledger) ?? ledger.listedUrl ?? quickLook(open, (once) => listedUrl(once, targetSlug)),
     asks ? quickLook(open, (once) => readHistory(once, targetSlug)) : ([] as readonly DeploymentItem[]),
     asks ? quickLook(open, deployableIds) : undefined,
   ]);

@@ -2,6 +2,7 @@ import type {AuthStrategy} from '../http/types.js';
 import {chooseBackend, withFallback} from '../operations/choose-backend.js';
 import {requireTargetUrl} from '../operations/deploy/check-deployment.js';
 import {followUpCapabilities} from '../operations/deploy/release.js';
+import {lookForTarget} from '../operations/deploy/new-place.js';
 import {requestDeploy} from '../operations/deploy/start-deployment.js';
 import {checkNotOlder} from '../operations/guard/guards.js';
 import type {OpenBackend} from '../operations/open-backend.js';
@@ -27,7 +28,7 @@ import {requestPush, type PushRequest} from '../operations/push/request.js';
 import {askBeforePush, describeUpload, uploadTo} from '../operations/push/upload-push.js';
 import type {PipelineHost} from './host.js';
 import {known, urlOf, type Ledger} from './ledger.js';
-import {accept, check, confirmTarget, guard, invalidateAfter, rollback, wait} from './release.js';
+import {accept, check, confirmNew, confirmTarget, guard, invalidateAfter, rollback, wait} from './release.js';
 import {runPipeline, type Rows, type Step} from './run.js';
 
 type PushLedger = Ledger<PushRequest>;
@@ -55,9 +56,11 @@ const verify: Step<PushRequest> = {
     if (release) await requireTargetUrl(open, release);
     const planning = () => planPush(open, source, format);
     const coming = {format, release, ifChanged: lastPush.ifChanged, mayFallBack: fallback !== undefined};
-    const plan = previews ? {content: await planning()} : await planAhead(open, coming, planning);
-    outlet.title(`Verified: ${describePlan(plan.content)}`);
-    return plan;
+    const plan = async () => (previews ? {content: await planning()} : planAhead(open, coming, planning));
+    const look = async () => (release === undefined || previews ? {} : lookForTarget(open, release));
+    const [planned, listed] = await Promise.all([plan(), look()]);
+    outlet.title(`Verified: ${describePlan(planned.content)}`);
+    return {...planned, ...listed};
   },
 };
 
@@ -106,8 +109,11 @@ async function buildAgain(ledger: PushLedger, open: OpenBackend): Promise<BuiltC
   const {source, release, lastPush} = request;
   const format = formatFor(open.backend, source);
   Object.assign(ledger, {open, format, noted: undefined});
-  // The target of the other backend may run another commit.
-  if (release) await checkNotOlder(release, open);
+  if (release) {
+    // The target of the other backend may run another commit.
+    await checkNotOlder(release, open);
+    await lookForTarget(open, {...release, confirmNew: undefined});
+  }
   const isFit = built.kind === 'file' && built.bundle.format === format;
   const content = isFit ? {kind: 'archive' as const, bundle: built.bundle} : await planBuilt(open, source, format);
   ledger.built = await buildPush(open, content, workspace, lastPush);
@@ -139,6 +145,7 @@ const pushRows: Rows<PushRequest> = [
   guard,
   confirmTarget,
   verify,
+  confirmNew,
   build,
   upload,
   deploy,

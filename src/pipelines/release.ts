@@ -50,6 +50,14 @@ export const confirmTarget: Question = {
   },
 };
 
+/** Lets the caller object to a new target. */
+export const confirmNew: Question = {
+  due: ({release}) => release?.confirmNew !== undefined,
+  async ask({release, newPlace}) {
+    if (newPlace !== undefined) await release?.confirmNew?.(newPlace);
+  },
+};
+
 /** Writes down a deployment that a backend has accepted. @throws RuntimeCliError if it has failed at once */
 export async function accept(ledger: Ledger, {answer, before}: InSlot<DeployResult>): Promise<void> {
   const {open} = known(ledger, 'open');

@@ -4,6 +4,7 @@ import {asRecord, isRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
 import {
   checkRows,
+  createRows,
   eventsRows,
   guardRows,
   previewRows,
@@ -26,6 +27,7 @@ interface Sets {
   readonly push: typeof pushRows;
   readonly wait: typeof waitRows;
   readonly slot: typeof slotRows;
+  readonly create: typeof createRows;
   readonly check: typeof checkRows;
   readonly rollback: typeof rollbackRows;
   readonly preview: typeof previewRows;
@@ -42,6 +44,7 @@ const sets: Sets = {
   push: pushRows,
   wait: waitRows,
   slot: slotRows,
+  create: createRows,
   check: checkRows,
   rollback: rollbackRows,
   preview: previewRows,
@@ -59,6 +62,7 @@ export const headings: Readonly<Record<FlagSet, string>> = {
   push: 'BUNDLE',
   wait: 'DEPLOYMENT',
   slot: 'DEPLOYMENT',
+  create: 'DEPLOYMENT',
   check: 'DEPLOYMENT',
   rollback: 'DEPLOYMENT',
   preview: 'DEPLOYMENT',

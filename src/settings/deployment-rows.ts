@@ -45,6 +45,18 @@ export const slotRows = {
   },
 } as const satisfies SettingRows;
 
+/** Whether a deployment may create its target. */
+export const createRows = {
+  create: {
+    flag: {name: 'create'},
+    schema: schemas.toggle,
+    summary: 'Allow a new target.',
+    details:
+      '--no-create refuses it. By default, a new target is reported, and in a terminal asked about if it may be a typo.',
+    notes: 'False refuses one. In the library, `confirmNew` asks.',
+  },
+} as const satisfies SettingRows;
+
 /** What to check after a deployment. */
 export const checkRows = {
   check: {

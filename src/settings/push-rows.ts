@@ -301,7 +301,7 @@ export const bundleRows = {
     config: false,
     schema: schemas.nonEmpty,
     syntax: 'id',
-    summary: 'Node.js version on the server.',
+    summary: 'Node.js on the server.',
     details: 'Sets the SSR parameter SSRFunctionNodeVersion.',
   },
   rootDir: {

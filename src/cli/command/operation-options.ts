@@ -2,12 +2,12 @@ import {writeNouns} from '../../backends/hooks.js';
 import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import type {TargetConfirmation} from '../../operations/options.js';
+import type {NewPlace, TargetConfirmation} from '../../operations/options.js';
 import {definitions, followUpsOf, rejectProblems, settingKeys, type SettingKey} from '../../settings/definitions.js';
 import type {FollowUps} from '../../settings/types.js';
 import {allowCredentials, checkOrigins} from '../settings/connection-options.js';
 import {missingSetting, nameOf, valuesIn, valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
-import {askText, canAsk, type QuestionContext} from '../setup/prompts.js';
+import {askText, canAsk, confirm, type QuestionContext} from '../setup/prompts.js';
 import type {CommandContext} from './command-context.js';
 import {partsOf, type Suggestion} from '../../errors/suggestion.js';
 import {pushRecordFiles, uploadStateFiles} from './records.js';
@@ -83,6 +83,8 @@ export function deploymentOptions(
     rollbackOnFailure: rollsBack,
     invalidate,
     ...guardOptions(settings, context),
+    create: settings.create?.value,
+    confirmNew: confirmationOfNew(context),
     projectDirectory: settings.projectDirectory.value,
   };
 }
@@ -150,6 +152,18 @@ function confirmationBy(context: QuestionContext) {
     const bundle = bundleId === undefined ? '' : ` of bundle ${String(bundleId)}`;
     const text = `To confirm the ${writeNouns[operation]}${bundle} of ${projectSlug}, type the name of the target`;
     return askText({text, fallback: ''}, context);
+  };
+}
+
+/** Tells what a deployment creates. A name that may be mistyped is asked about. */
+function confirmationOfNew(context: CommandContext) {
+  return async ({kind, slug, meant}: NewPlace) => {
+    const {output} = context;
+    const found = `The ${kind} ${slug} is new`;
+    if (meant === undefined) output.info(`${found}.`);
+    else if (canAsk(context))
+      await confirm(`${found}; did you mean ${meant}? Create ${slug}?`, 'Cancelled. Nothing was changed.', context);
+    else output.warn(`${found}. Did you mean ${meant}? If not, pass --create.`);
   };
 }
 

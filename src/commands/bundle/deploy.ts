@@ -17,7 +17,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     bundle: Args.string({required: true, description: 'ID of an uploaded bundle, or latest.'}),
   };
   static override readonly flags = {
-    ...flagsOf('connection', 'wait', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
+    ...flagsOf('connection', 'wait', 'create', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
     ...invalidateFlag,
     ...outputEnvFlag,
   };

@@ -20,7 +20,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     dir: Args.string({description: 'Build folder; default: the configured or detected one.'}),
   };
   static override readonly flags = {
-    ...flagsOf('connection', 'bundle', 'push', 'wait', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
+    ...flagsOf('connection', 'bundle', 'push', 'wait', 'create', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
     'no-target': Flags.boolean({
       default: false,
       exclusive: ['target'],

@@ -25,6 +25,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
       'check',
       'rollback',
       'slot',
+      'create',
       'preview',
       'target',
       'rateLimit',

@@ -5,12 +5,13 @@ import type {Host} from '../host.js';
 /** The environment variable that restricts what may be changed. No option, flag or file loosens it. */
 const safetyVariable = 'MYCLI_SAFETY';
 
-const modes = ['read-only', 'no-delete', 'no-production'] as const;
+const modes = ['read-only', 'no-delete', 'no-create', 'no-production'] as const;
 export type SafetyMode = (typeof modes)[number];
 
 const meanings: Readonly<Record<SafetyMode, string>> = {
   'read-only': 'blocks every change',
   'no-delete': 'blocks deleting bundles and targets',
+  'no-create': 'blocks creating targets',
   'no-production': 'blocks changes to production',
 };
 
@@ -49,6 +50,7 @@ export function refuseUnsafe({operation, targetSlug, production}: Change, host: 
   const refuses: Readonly<Record<SafetyMode, boolean>> = {
     'read-only': true,
     'no-delete': operation === 'delete' || operation === 'delete-target',
+    'no-create': operation === 'create-target',
     'no-production': targetSlug !== undefined && (production === true || isProductionName(targetSlug)),
   };
   const mode = safetyOf(host).find((candidate) => refuses[candidate]);

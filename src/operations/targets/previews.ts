@@ -16,7 +16,7 @@ import type {DeletedTarget, DeleteTargetOptions, DoomedTarget} from './delete-ta
 /** Options of `deployPreview`: those of a push, which waits and skips the upload of an unchanged bundle. */
 export interface DeployPreviewOptions extends Omit<
   PushRuntimeBundleBackendOptions,
-  'targetSlug' | 'wait' | 'waitForSlot' | 'ifChanged' | 'preview'
+  'targetSlug' | 'wait' | 'waitForSlot' | 'create' | 'confirmNew' | 'ifChanged' | 'preview'
 > {
   /** The branch whose target is made, if it is missing, and deployed to. */
   readonly branch: string;

@@ -72,6 +72,10 @@ describe('target', () => {
     ['is production', ['target:invalidate', '--target', 'live'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-production'}],
     ['gets no pattern', ['target:invalidate', 'images', ...staging], 'ERR_OPTION_INVALID'],
     ['is not there', ['target:invalidate', '--target', 'nowhere'], 'ERR_REJECTED'],
+    ['is new', ['push', '--target', 'stagin', '--no-create'], 'ERR_REJECTED'],
+    ['is new', ['promote', '--from', 'staging', '--target', 'lives'], 'ERR_REJECTED', {MYCLI_CREATE: 'false'}],
+    ['is new', ['deploy', 'latest', '--target', 'stagin'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-create'}],
+    ['is new', ['target:create', 'qa'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-create'}],
     ['gets no slug', ['target:create', 'New_Target'], 'ERR_OPTION_INVALID'],
     ['gets no slug', ['target:create', 'New_Target', '--dry-run'], 'ERR_OPTION_INVALID'],
   ])('a target that %s is left alone: %j', async (_, args, code, env = {}) => {
@@ -95,6 +99,15 @@ describe('target', () => {
       expect([targetSlug, production === true]).toEqual([targetSlug, stdout.includes('ERR_GUARD_REFUSED')]);
     }
     expect(targets.length).toBe(3);
+  });
+
+  test('a deployment says that its target is new, and warns if it may be a typo, unless --create is given', async () => {
+    const warning = /^Warning: The target stagin is new\. Did you mean staging\? If not, pass --create\.$/m;
+    expect((await mycli(['push', ...staging])).stderr).toContain('The project shop is new.');
+    expect((await mycli(['push', ...staging])).stderr).not.toContain('is new');
+    expect((await mycli(['deploy', '1', '--target', 'qa'])).stderr).toContain('The target qa is new.');
+    expect((await mycli(['push', '--target', 'stagin'])).stderr).toMatch(warning);
+    expect((await mycli(['push', '--target', 'stagin2', '--create'])).stderr).not.toContain('is new');
   });
 
   test('a guard of the configuration refuses all that changes the target', async () => {

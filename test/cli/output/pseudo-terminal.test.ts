@@ -81,7 +81,7 @@ function remaining(text: string): readonly string[] {
 
 describe.skipIf(!hasScript)('on a terminal', () => {
   test('a push is a list with durations, and ends with what it came to and what to do next', async () => {
-    const screen = onTerminal(['bundle:push', '--v2', '-t', 'staging', '--wait'], await environment(), 100);
+    const screen = onTerminal(['push', '--v2', '-t', 'staging', '--create', '--wait'], await environment(), 100);
     expect(await screen.ended).toBe(0);
     expect(remaining(screen.text())).toEqual([
       expect.stringMatching(/^✔ Backend: Runtime \(API key\) \[\d+ ms\]$/),

@@ -188,6 +188,25 @@ describe.skipIf(!hasScript)('a question', () => {
     await terminal.shows('code-130');
   });
 
+  test('about a target that may be a typo comes before the upload', async () => {
+    const terminal = inShell(await pushTwice());
+    terminal.type(`${mycli} push --target staging --wait\r`);
+    await terminal.shows('Deployed to staging.');
+    const uploads = () => runtime.requests.filter(({route}) => route === 'upload').length;
+    const before = uploads();
+    terminal.type(`${mycli} push --target stagin\r`);
+    await terminal.shows('The target stagin is new; did you mean staging? Create stagin? (y/N)');
+    terminal.type('n\r');
+    await terminal.shows('Cancelled. Nothing was changed.');
+    expect(uploads()).toBe(before);
+    await terminal.shows('prompt> ');
+    terminal.type(`${mycli} push --target stagin\r`);
+    await terminal.shows('Create stagin? (y/N)');
+    terminal.type('y\r');
+    await terminal.shows('The deployment to stagin is queued');
+    expect(uploads()).toBe(before + 1);
+  });
+
   test('is not answered by what was typed before it', async () => {
     const terminal = inShell(await pushTwice());
     terminal.type(`${mycli} prune --keep 1\ry\ry\r`);

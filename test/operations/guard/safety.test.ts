@@ -75,7 +75,7 @@ describe('MYCLI_SAFETY', () => {
     const host = {...service.project.host, env: {MYCLI_SAFETY: value}};
     await expect(operations.push(service, host)).rejects.toMatchObject({
       code: 'ERR_OPTION_INVALID',
-      message: 'MYCLI_SAFETY must be read-only, no-delete, no-production or several of them.',
+      message: 'MYCLI_SAFETY must be read-only, no-delete, no-create, no-production or several of them.',
     });
   });
 

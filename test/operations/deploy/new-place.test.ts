@@ -1,0 +1,96 @@
+import {describe, expect, test} from 'vitest';
+import type {NewPlace} from '../../../src/operations/options.js';
+import {acme} from '../acme.js';
+import {deployBundle, promoteBundle, pushRuntimeBundle} from '../calls.js';
+import {startService, type Service} from '../pushed-bundles.js';
+
+/** A project that has the target `production`, and what its deployments asked about. */
+async function startShop(preference: 'api' | 'legacy' = 'legacy') {
+  const service = await startService();
+  await service.push({targetSlug: 'production'});
+  const asked: NewPlace[] = [];
+  const confirmNew = (found: NewPlace) => {
+    asked.push(found);
+    return Promise.resolve();
+  };
+  const options = {...service.connection, preference, v2: true};
+  return {...service, asked, options: {...options, confirmNew}, silent: options, writes: writesOf(service)};
+}
+
+/** The requests that change something, from now on. */
+function writesOf({runtime}: Service) {
+  const from = runtime.requests.length;
+  return () => runtime.requests.slice(from).filter(({method, path}) => method === 'POST' && !path.includes('oauth2'));
+}
+
+const typo = {kind: 'target', slug: 'prodction', meant: 'production'};
+
+describe('a new target', () => {
+  test.each(['legacy', 'api'] as const)('is asked about before anything is sent (%s)', async (preference) => {
+    const {options, project, asked, writes} = await startShop(preference);
+    const refused = () => Promise.reject(new Error('No.'));
+    const push = {...options, targetSlug: 'prodction'};
+    await expect(pushRuntimeBundle({...push, confirmNew: refused}, project.host)).rejects.toThrow('No.');
+    const deploy = deployBundle({...push, bundleId: 1, confirmNew: refused}, project.host);
+    await expect(deploy).rejects.toThrow('No.');
+    const promotion = promoteBundle({...push, from: 'production', confirmNew: refused}, project.host);
+    await expect(promotion).rejects.toThrow('No.');
+    expect(writes()).toEqual([]);
+    expect(await pushRuntimeBundle(push, project.host)).toMatchObject({deployed: true});
+    expect(asked).toEqual([typo]);
+  });
+
+  test('is not looked for if nobody is asked, or it is wanted', async () => {
+    const {silent, options, project, asked, runtime} = await startShop();
+    await pushRuntimeBundle({...silent, targetSlug: 'prodction'}, project.host);
+    await pushRuntimeBundle({...options, targetSlug: 'prodction-2', create: true}, project.host);
+    expect(asked).toEqual([]);
+    expect(runtime.requests.filter(({method, path}) => method === 'GET' && path.endsWith('/target/'))).toEqual([]);
+  });
+
+  test('is refused with create: false and by MYCLI_SAFETY=no-create', async () => {
+    const {silent, project, writes} = await startShop();
+    const push = {...silent, targetSlug: 'prodction'};
+    await expect(pushRuntimeBundle({...push, create: false}, project.host)).rejects.toMatchObject({
+      message: 'The project "shop" has no target "prodction".',
+      suggestions: ['Did you mean production?', 'Its targets: production'],
+    });
+    const host = {...project.host, env: {MYCLI_SAFETY: 'no-create'}};
+    await expect(deployBundle({...push, bundleId: 1}, host)).rejects.toMatchObject({code: 'ERR_SAFETY'});
+    await expect(pushRuntimeBundle({...push, create: true}, host)).rejects.toMatchObject({code: 'ERR_SAFETY'});
+    expect(writes()).toEqual([]);
+    await pushRuntimeBundle({...push, targetSlug: 'production', create: false}, host);
+  });
+
+  test('is refused with create: false if nobody knows whether it is new', async () => {
+    const {project} = await startService();
+    await expect(deployBundle({...acme({}), bundleId: 'b', create: false}, project.host)).rejects.toMatchObject({
+      code: 'ERR_CAPABILITY_UNSUPPORTED',
+    });
+    const listTargets = () => Promise.reject(new Error('The list is broken.'));
+    const unasked = {...acme({listTargets}), confirmNew: () => Promise.reject(new Error('asked')), bundleId: 'b'};
+    expect(await deployBundle(unasked, project.host)).toMatchObject({status: 'queued'});
+  });
+
+  test.each([
+    ['stagnig', 'staging'],
+    ['prod', 'production'],
+    ['qb', undefined],
+    ['preview-x', undefined],
+  ])('called %s may be meant to be %s', async (slug, meant) => {
+    const items = ['production', 'staging', 'qa'].map((targetSlug) => ({targetSlug}));
+    const asked: NewPlace[] = [];
+    const confirmNew = (found: NewPlace) => Promise.resolve(void asked.push(found));
+    const plugin = {...acme({listTargets: () => Promise.resolve({items})}), confirmNew, bundleId: 'b'};
+    const {project} = await startService();
+    await deployBundle({...plugin, targetSlug: slug}, project.host);
+    await deployBundle({...plugin, targetSlug: 'qa'}, project.host);
+    expect(asked).toEqual([{kind: 'target', slug, meant}]);
+  });
+
+  test('of a project that nobody has is the project', async () => {
+    const {options, project, asked} = await startShop();
+    await pushRuntimeBundle({...options, projectSlug: 'shopp', targetSlug: 'production'}, project.host);
+    expect(asked).toEqual([{kind: 'project', slug: 'shopp', meant: 'shop'}]);
+  });
+});
