@@ -1,10 +1,9 @@
-import {createHash, randomUUID, timingSafeEqual, verify, X509Certificate, type KeyObject} from 'node:crypto';
+import {createHash, randomUUID, timingSafeEqual, X509Certificate} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
 import {sign as signToken, verify as verifyToken} from 'hono/jwt';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {accessHeader} from '../settings/target-settings.js';
-import {parseJson} from '../text/json.js';
 import {HttpFailure} from './answer.js';
 import type {Call, RuntimeContext} from './runtime-context.js';
 import type {TargetRecord} from './store/store.js';
@@ -104,7 +103,7 @@ export function authorization(request: IncomingMessage): {readonly scheme: strin
 
 async function checkToken(request: IncomingMessage, context: RuntimeContext): Promise<void> {
   const {scheme, value} = authorization(request);
-  const claims = scheme === 'bearer' ? await readToken(value, context.credentials.clientId, context) : undefined;
+  const claims = scheme === 'bearer' ? await readIssued(value, context.credentials.clientId, context) : undefined;
   if (!claims) {
     const problem = scheme === '' ? 'The request has no access token.' : 'Unknown or expired access token.';
     throw new HttpFailure(401, problem, {'www-authenticate': 'Bearer error="invalid_token"'});
@@ -116,8 +115,6 @@ async function checkToken(request: IncomingMessage, context: RuntimeContext): Pr
     });
   }
 }
-
-const claimsSchema = v.object({sub: v.string(), scope: v.string(), exp: v.number()});
 
 /** Issues an access token: a JWT, which clients can decode, and which survives a restart of the runtime. */
 export function issueToken(scope: string, context: RuntimeContext): Promise<string> {
@@ -134,7 +131,7 @@ export function issueLogToken(site: SiteName, context: RuntimeContext): Promise<
 
 /** Whether a token is for the logs of a target. */
 export async function admitsToLogs(token: string, site: SiteName, context: RuntimeContext): Promise<boolean> {
-  return (await readToken(token, logReader, context))?.scope === sitePath(site);
+  return (await readIssued(token, logReader, context))?.scope === sitePath(site);
 }
 
 function issue(
@@ -146,33 +143,38 @@ function issue(
 }
 
 /** The claims of a token that was issued to `sub` and has not expired. */
-async function readToken(token: string, sub: string, {credentials, now}: RuntimeContext) {
-  // The library would compare its times with the system's clock.
-  const options = {alg: 'HS256', exp: false, iat: false} as const;
-  const verified = await verifyToken(token, credentials.clientSecret, options).catch(() => undefined);
-  const {success, output} = v.safeParse(claimsSchema, verified);
-  return success && output.sub === sub && output.exp * 1000 > now().getTime() ? output : undefined;
+function readIssued(token: string, sub: string, context: RuntimeContext) {
+  return readToken(token, sub, context.credentials.clientSecret, {alg: 'HS256'}, context.now());
 }
 
 /** Whether the client has signed this assertion for this audience, and it has not expired (RFC 7523). */
-export function isAssertion(assertion: string, audience: string, context: RuntimeContext): boolean {
+export async function isAssertion(assertion: string, audience: string, context: RuntimeContext): Promise<boolean> {
   const {clientKey, credentials, now} = context;
-  const [header = '', payload = '', signature = ''] = assertion.split('.');
-  const signed = Buffer.from(`${header}.${payload}`);
-  if (!clientKey || !verify('RSA-SHA256', signed, clientKey, Buffer.from(signature, 'base64url'))) return false;
-  const claims = v.safeParse(assertionSchema, parseJson(Buffer.from(payload, 'base64url').toString()));
-  if (!claims.success) return false;
-  const {iss, sub, aud, exp} = claims.output;
-  const isOurs = iss === credentials.clientId && sub === iss && aud === audience;
-  return isOurs && exp * 1000 > now().getTime();
+  const {clientId} = credentials;
+  if (clientKey === undefined) return false;
+  const options = {alg: 'RS256', iss: clientId, aud: audience} as const;
+  return (await readToken(assertion, clientId, clientKey, options, now())) !== undefined;
 }
 
-const assertionSchema = v.object({iss: v.string(), sub: v.string(), aud: v.string(), exp: v.number()});
+const claimsSchema = v.object({sub: v.string(), scope: v.optional(v.string(), ''), exp: v.number()});
 
-/** @throws RuntimeCliError `ERR_OPTION_INVALID` if it is no certificate. */
-export function publicKeyOf(certificate: string): KeyObject {
+async function readToken(
+  token: string,
+  sub: string,
+  key: string,
+  options: {readonly alg: 'HS256' | 'RS256'; readonly iss?: string; readonly aud?: string},
+  now: Date,
+) {
+  // The library would compare times with the system's clock.
+  const verified = verifyToken(token, key, {...options, exp: false, iat: false, nbf: false});
+  const {success, output} = v.safeParse(claimsSchema, await verified.catch(() => undefined));
+  return success && output.sub === sub && output.exp * 1000 > now.getTime() ? output : undefined;
+}
+
+/** The public key of a certificate, as PEM. @throws RuntimeCliError `ERR_OPTION_INVALID` if it is no certificate. */
+export function publicKeyOf(certificate: string): string {
   try {
-    return new X509Certificate(certificate).publicKey;
+    return new X509Certificate(certificate).publicKey.export({type: 'spki', format: 'pem'}).toString();
   } catch (cause) {
     throw createError('ERR_OPTION_INVALID', 'The client certificate is not a certificate in PEM format.', {cause});
   }

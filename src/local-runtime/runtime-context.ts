@@ -1,7 +1,6 @@
-import type {KeyObject} from 'node:crypto';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {HttpFailure} from './answer.js';
-import type {LocalRuntimeCredentials, RequestRecord} from './runtime-options.js';
+import type {LocalRuntimeCredentials, LocalRuntimeOptions, RequestRecord} from './runtime-options.js';
 import type {FaultBook, FaultRule, RouteName} from './faults.js';
 import type {RequestBody} from './request-body.js';
 import type {AppServers} from './sites/app-servers.js';
@@ -11,7 +10,21 @@ import type {Targets} from './store/target-records.js';
 import type {LogFeed} from './sites/log-feed.js';
 import type {SiteName} from './sites/site-address.js';
 
-export interface RuntimeContext {
+/** The options with a default. */
+type Settled =
+  | 'host'
+  | 'allowedHosts'
+  | 'auth'
+  | 'tokenSeconds'
+  | 'maxUploadBytes'
+  | 'stallSeconds'
+  | 'now'
+  | 'onRequest';
+
+type RuntimeSettings = Readonly<Required<{[Name in Settled]: NonNullable<LocalRuntimeOptions[Name]>}>> &
+  Pick<LocalRuntimeOptions, 'protect' | 'scopes'>;
+
+export interface RuntimeContext extends RuntimeSettings {
   readonly store: Store;
   readonly deployments: Deployments;
   readonly targets: Targets;
@@ -19,27 +32,15 @@ export interface RuntimeContext {
   readonly faults: FaultBook;
   /** The latest ones, oldest first. */
   readonly requests: RequestRecord[];
-  readonly onRequest: (record: RequestRecord) => void;
   /** Undefined if only files are served. */
   readonly appServers: AppServers | undefined;
   readonly credentials: LocalRuntimeCredentials;
   /** Makes a new API key, which ends the one before. */
   readonly renewApiKey: () => Promise<string>;
-  /** Address that the server should listen on. */
-  readonly host: string;
-  readonly allowedHosts: readonly string[];
   /** Where deployed apps are served: the origin as `LocalRuntime` has it. */
   readonly appsOrigin: string;
-  readonly auth: boolean;
-  /** The password of visitors of deployed apps, if they need one. */
-  readonly protect: string | undefined;
-  readonly scopes: readonly string[] | undefined;
-  readonly tokenSeconds: number;
-  /** The key that assertions of the client are signed with. */
-  readonly clientKey: KeyObject | undefined;
-  readonly maxUploadBytes: number;
-  readonly stallSeconds: number;
-  readonly now: () => Date;
+  /** The key that assertions of the client are signed with, as PEM. */
+  readonly clientKey: string | undefined;
 }
 
 /** A request while it is answered. */

@@ -20,7 +20,7 @@ import {
   type DataFolder,
 } from './store/data-folder.js';
 import {Deployments} from './store/deployment-records.js';
-import {FaultBook} from './faults.js';
+import {FaultBook, type FaultRule} from './faults.js';
 import {serve} from './request-handler.js';
 import {AppServers} from './sites/app-servers.js';
 import {Store} from './store/store.js';
@@ -29,43 +29,57 @@ import {siteUrl, type SiteName} from './sites/site-address.js';
 import {LogFeed, type LogLevel} from './sites/log-feed.js';
 import {Targets} from './store/target-records.js';
 
-const defaultHost = '127.0.0.1';
-
 /** How often to look for connections on which no request arrives, in milliseconds. */
 const connectionsCheckingInterval = 1000;
 
-const callback = v.function('must be a function');
 const amount = v.pipe(v.number('must be a number'), v.minValue(0, 'must not be negative'));
 const port = v.pipe(
   v.number('must be a port'),
   v.check((value) => Number.isInteger(value) && value >= 0 && value <= 65_535, 'must be a port from 0 to 65535'),
 );
+const credentials = v.object(
+  {
+    apiKey: schemas.nonEmpty,
+    organizationId: v.pipe(schemas.nonEmpty, v.maxLength(32, 'must have at most 32 characters')),
+    clientId: schemas.nonEmpty,
+    clientSecret: schemas.nonEmpty,
+  },
+  'must be an object',
+);
 
-const optionSchemas: Readonly<Record<keyof LocalRuntimeOptions, v.GenericSchema>> = {
-  port,
-  appsPort: port,
-  host: schemas.nonEmpty,
-  allowedHosts: schemas.list,
-  dataDirectory: schemas.nonEmpty,
-  auth: schemas.toggle,
-  credentials: schemas.objectSchema,
-  clientCertificate: schemas.nonEmpty,
-  scopes: schemas.list,
-  tokenSeconds: amount,
-  protect: schemas.nonEmpty,
-  ssr: schemas.toggle,
-  ssrEnvironment: schemas.objectSchema,
-  ssrTimeoutSeconds: amount,
-  deploymentSeconds: amount,
-  maxUploadBytes: amount,
-  stallSeconds: amount,
-  faults: v.array(v.unknown(), 'must be an array'),
-  onAppOutput: callback,
-  onRequest: callback,
-  onWarning: callback,
-  now: callback,
-  signal: v.instance(AbortSignal, 'must be an AbortSignal'),
-};
+function callback<Name extends 'onAppOutput' | 'onRequest' | 'onWarning' | 'now'>() {
+  type Callback = NonNullable<LocalRuntimeOptions[Name]>;
+  return v.custom<Callback>((value) => typeof value === 'function', 'must be a function');
+}
+
+/** The options and their defaults. */
+const optionsSchema = v.object({
+  port: v.optional(port),
+  appsPort: v.optional(port),
+  host: v.optional(schemas.nonEmpty, '127.0.0.1'),
+  allowedHosts: v.optional(schemas.list, []),
+  dataDirectory: v.optional(schemas.nonEmpty),
+  auth: v.optional(schemas.toggle, true),
+  credentials: v.optional(v.partial(credentials), {}),
+  clientCertificate: v.optional(schemas.nonEmpty),
+  scopes: v.optional(schemas.list),
+  tokenSeconds: v.optional(amount, 3600),
+  protect: v.optional(schemas.nonEmpty),
+  ssr: v.optional(schemas.toggle, false),
+  ssrEnvironment: v.optional(schemas.objectSchema as schemas.Schema<Readonly<Record<string, string>>>, {}),
+  ssrTimeoutSeconds: v.optional(amount, 30),
+  deploymentSeconds: v.optional(amount, 2),
+  maxUploadBytes: v.optional(amount, Infinity),
+  stallSeconds: v.optional(amount, 60),
+  faults: v.optional(v.custom<readonly (string | FaultRule)[]>(Array.isArray, 'must be an array'), []),
+  onAppOutput: v.optional(callback<'onAppOutput'>(), () => () => undefined),
+  onRequest: v.optional(callback<'onRequest'>(), () => () => undefined),
+  onWarning: v.optional(callback<'onWarning'>(), () => () => undefined),
+  now: v.optional(callback<'now'>(), () => () => new Date()),
+  signal: v.optional(v.instance(AbortSignal, 'must be an AbortSignal')),
+} satisfies Record<keyof LocalRuntimeOptions, v.GenericSchema>);
+
+type Settings = v.InferOutput<typeof optionsSchema>;
 
 /**
  * Starts a local hosting service that speaks the protocols of both built-in backends: a real server that stores real
@@ -74,22 +88,23 @@ const optionSchemas: Readonly<Record<keyof LocalRuntimeOptions, v.GenericSchema>
  * port in use or an unusable data folder.
  */
 export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Promise<LocalRuntime> {
-  const {signal} = options;
+  rejectProblems(valueProblems(options, optionsSchema.entries));
+  const settings = v.parse(optionsSchema, options);
+  const {signal} = settings;
   signal?.throwIfAborted();
-  rejectProblems(valueProblems(options, optionSchemas));
   const faults = new FaultBook();
-  for (const fault of options.faults ?? []) faults.add(fault);
+  for (const fault of settings.faults) faults.add(fault);
   const servers = {api: createServer({connectionsCheckingInterval}), apps: createServer({connectionsCheckingInterval})};
   let folder: DataFolder | undefined;
   try {
-    const {path: directory, close: release} = (folder = await openDataFolder(options.dataDirectory));
+    const {path: directory, close: release} = (folder = await openDataFolder(settings.dataDirectory));
     // The given folder may be a link. Below it, none is followed.
     const store = await Store.open(await realpath(directory));
-    const stored = await openCredentials(directory, options.credentials ?? {});
-    const {api: origin, apps: appsOrigin} = await listenAgain(servers, directory, options);
+    const stored = await openCredentials(directory, settings.credentials);
+    const {api: origin, apps: appsOrigin} = await listenAgain(servers, directory, settings);
     const credentials = {...stored, tokenUrl: `${origin}${token.operations.requestToken.path}`};
     const renewApiKey = async () => (credentials.apiKey = await storeNewApiKey(directory));
-    const context = createContext(options, {store, faults, appsOrigin, credentials, renewApiKey});
+    const context = createContext(settings, {store, faults, appsOrigin, credentials, renewApiKey});
     await context.deployments.sweep();
     const closers = [serve(servers.api, 'api', context), serve(servers.apps, 'apps', context)];
     let closing: Promise<void> | undefined;
@@ -120,7 +135,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     servers.api.close();
     servers.apps.close();
     await folder?.close();
-    throw systemCode(error) === undefined ? error : unusableFolder(options.dataDirectory, error);
+    throw systemCode(error) === undefined ? error : unusableFolder(settings.dataDirectory, error);
   }
 }
 
@@ -135,49 +150,33 @@ function unusableFolder(folder = 'in the temporary folder', cause: unknown): Err
 }
 
 function createContext(
-  options: LocalRuntimeOptions,
+  settings: Settings,
   parts: Pick<RuntimeContext, 'store' | 'faults' | 'appsOrigin' | 'credentials' | 'renewApiKey'>,
 ): RuntimeContext {
   const {store, faults} = parts;
-  const {now = () => new Date(), onWarning = () => undefined, onAppOutput: onOutput = () => undefined} = options;
-  const {deploymentSeconds = 2} = options;
-  const deployments = new Deployments({store, faults, now, seconds: deploymentSeconds});
+  const {now, onWarning, onAppOutput, deploymentSeconds, ssrEnvironment, ssrTimeoutSeconds, clientCertificate} =
+    settings;
   const logs = new LogFeed();
-  const {ssrEnvironment, ssrTimeoutSeconds: timeoutSeconds = 30} = options;
-  const ofApps = {
-    ...{store, timeoutSeconds, onWarning},
+  const deployments = new Deployments({store, faults, now, seconds: deploymentSeconds});
+  const appOptions = {
+    store,
+    timeoutSeconds: ssrTimeoutSeconds,
+    onWarning,
     environment(site: SiteName) {
       const variables = Object.entries(targets.find(site).variables).map(([name, {value}]) => [name, value] as const);
       return {...ssrEnvironment, ...Object.fromEntries(variables)};
     },
     onOutput(site: SiteName, line: string, level: LogLevel) {
-      onOutput(`${site.projectSlug}/${site.targetSlug}: ${line}`);
+      onAppOutput(`${site.projectSlug}/${site.targetSlug}: ${line}`);
       logs.add(site, {time: now().toISOString(), level, line});
     },
   };
-  const appServers = options.ssr === true ? new AppServers(ofApps) : undefined;
+  const appServers = settings.ssr ? new AppServers(appOptions) : undefined;
   const stopApp = async (site: SiteName) => appServers?.stop(site);
   const seconds = Math.min(1, deploymentSeconds);
   const targets = new Targets({store, faults, deployments, now, stopApp, seconds});
-  return {
-    ...parts,
-    deployments,
-    targets,
-    logs,
-    requests: [],
-    onRequest: options.onRequest ?? (() => undefined),
-    appServers,
-    host: options.host ?? defaultHost,
-    allowedHosts: options.allowedHosts ?? [],
-    auth: options.auth ?? true,
-    protect: options.protect,
-    scopes: options.scopes,
-    tokenSeconds: options.tokenSeconds ?? 3600,
-    clientKey: options.clientCertificate === undefined ? undefined : publicKeyOf(options.clientCertificate),
-    maxUploadBytes: options.maxUploadBytes ?? Infinity,
-    stallSeconds: options.stallSeconds ?? 60,
-    now,
-  };
+  const clientKey = clientCertificate === undefined ? undefined : publicKeyOf(clientCertificate);
+  return {...settings, ...parts, deployments, targets, logs, requests: [], appServers, clientKey};
 }
 
 const portSchema = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
@@ -190,7 +189,7 @@ const portsSchema = v.object({api: portSchema, apps: portSchema});
 async function listenAgain(
   servers: {readonly api: Server; readonly apps: Server},
   folder: string,
-  {host = defaultHost, port, appsPort, signal}: LocalRuntimeOptions,
+  {host, port, appsPort, signal}: Pick<Settings, 'host' | 'port' | 'appsPort' | 'signal'>,
 ): Promise<{readonly api: string; readonly apps: string}> {
   const file = path.join(folder, 'port.json');
   // There may be none yet, or an invalid one.

@@ -39,7 +39,6 @@ const program = `
     '/abort': () => process.abort(),
     '/throw': () => setImmediate(() => { throw new Error('thrown by the app'); }),
     '/never': () => new Promise(() => undefined),
-    '/long': () => void process.stdout.write('x'.repeat(150_000)),
     '/log': () => console.log('a line \\x1b[31mof the app'),
   };
   createServer(async (request, response) => {
@@ -137,16 +136,6 @@ const bare = `
     socket.end('HTTP/1.1 ' + (head ?? '200 OK') + '\\r\\nContent-Length: ' + body.length + '\\r\\n\\r\\n' + body);
   })).listen(process.env.PORT, () => console.log('listening'));
 `;
-
-test('output without a line break is passed on in pieces of 64 KiB', async () => {
-  const {ask, output} = await startApps(server);
-  await ask('long');
-  await expect.poll(() => output.filter((line) => line.includes('xxx')).length).toBe(2);
-  await ask('log');
-  await expect.poll(() => output.filter((line) => line.includes('xxx')).length).toBe(3);
-  const text = output.map((line) => line.replace('shop/production: ', '')).join('');
-  expect(text).toContain(`${'x'.repeat(150_000)}a line`);
-});
 
 test('the server of an app: neither it nor a client gets more through the runtime than it is to have', async () => {
   const {ask, output, runtime} = await startApps({'ssr.mjs': bare, 'static/app.js': ''});

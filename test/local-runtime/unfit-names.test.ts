@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {sameNames} from '../../src/local-runtime/upload/unfit-names.js';
+import {sameNames} from '../../src/local-runtime/upload/check-bundle.js';
 
 test.each([
   [['a.js', 'b/a.js', 'b/c.js'], undefined],

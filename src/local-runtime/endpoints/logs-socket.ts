@@ -10,8 +10,8 @@ import {recordRequest, type RuntimeContext} from '../runtime-context.js';
 import type {FaultRule} from '../faults.js';
 
 const maxMessageBytes = 64 * 1024;
-/** How many characters of lines wait for a client. */
-const mostWaiting = 1024 * 1024;
+/** How many lines wait for a client. */
+const mostWaiting = 1000;
 
 const noServers = 'This local runtime runs no servers, so nothing is logged. Start it with --ssr.';
 
@@ -50,30 +50,25 @@ export function serveLogs(server: Server, context: RuntimeContext): () => void {
 /** Sends lines as fast as a client reads them. Drops the oldest of those that wait, and tells the client so. */
 function sender(opened: WebSocket, {now}: RuntimeContext): (line: string) => void {
   let waiting: string[] = [];
-  let characters = 0;
   let dropped = 0;
   let isSending = false;
   const send = (): void => {
     if (isSending || waiting.length === 0) return;
-    const lost =
-      dropped === 0
-        ? []
-        : [`${now().toISOString()}\t\tWARN\t${dropped} lines were dropped because the client did not read them.`];
+    const notice = `${now().toISOString()}\t\tWARN\t${dropped} lines were dropped because the client did not read them.`;
+    const lines = dropped === 0 ? waiting : [notice, ...waiting];
+    [waiting, dropped, isSending] = [[], 0, true];
     // Published clients read the time here.
-    const entries = [...lost, ...waiting].map((message) => ({timestamp: now().getTime(), message}));
-    waiting = [];
-    characters = 0;
-    dropped = 0;
-    isSending = true;
-    opened.send(JSON.stringify(entries), () => {
+    opened.send(JSON.stringify(lines.map((message) => ({timestamp: now().getTime(), message}))), () => {
       isSending = false;
       send();
     });
   };
   return (line) => {
     waiting.push(line);
-    characters += line.length;
-    for (; characters > mostWaiting && waiting.length > 1; dropped += 1) characters -= waiting.shift()?.length ?? 0;
+    if (waiting.length > mostWaiting) {
+      waiting.shift();
+      dropped += 1;
+    }
     send();
   };
 }

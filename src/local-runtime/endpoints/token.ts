@@ -26,7 +26,7 @@ async function grant({context, request, body, origin}: Call): Promise<Response> 
   const isClient =
     assertion === null
       ? isSecret(id, credentials.clientId) && isSecret(secret, credentials.clientSecret)
-      : isAssertion(assertion, `${origin}${token.operations.requestToken.path}`, context);
+      : await isAssertion(assertion, `${origin}${token.operations.requestToken.path}`, context);
   if (context.auth && !isClient) {
     const challenge = {'www-authenticate': 'Basic realm="local runtime"'};
     const problem = assertion === null ? 'The client ID or the client secret' : "The client's assertion";

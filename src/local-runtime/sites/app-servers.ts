@@ -4,7 +4,7 @@ import {createRequire} from 'node:module';
 import {mkdir, readdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import path from 'node:path';
-import type {Readable} from 'node:stream';
+import {createInterface} from 'node:readline';
 import {setTimeout as delay} from 'node:timers/promises';
 import * as v from 'valibot';
 import {asSentence} from '../../text/sentence.js';
@@ -160,7 +160,7 @@ class App {
     const tail: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) continue;
-      readLines(stream, (line) => {
+      createInterface({input: stream, crlfDelay: Infinity}).on('line', (line) => {
         tail.push(withoutEscapeSequences(line).slice(0, tailWidth));
         if (tail.length > tailLines) tail.shift();
         onOutput(this.deployment, line, stream === child.stderr ? 'ERROR' : 'INFO');
@@ -228,32 +228,6 @@ class App {
     await rm(folder, {recursive: true, force: true});
     return undefined;
   }
-}
-
-/** Maximum characters of a line. What follows is the next one: output may have no line breaks at all. */
-const maxLine = 64 * 1024;
-
-function readLines(stream: Readable, onLine: (line: string) => void): void {
-  let rest = '';
-  stream.setEncoding('utf8').on('data', (text: string) => {
-    // A line feed may follow a return in the next piece.
-    const lines = `${rest}${text}`.split(/\r?\n|\r(?!$)/);
-    rest = lines.pop() ?? '';
-    for (const line of lines) cut(line).forEach(onLine);
-    if (rest.length > maxLine) {
-      const pieces = cut(rest);
-      rest = pieces.pop() ?? '';
-      pieces.forEach(onLine);
-    }
-  });
-  stream.once('close', () => {
-    if (rest !== '') onLine(rest.replace(/\r$/, ''));
-  });
-}
-
-function cut(line: string): string[] {
-  const count = Math.max(1, Math.ceil(line.length / maxLine));
-  return Array.from({length: count}, (_, index) => line.slice(index * maxLine, (index + 1) * maxLine));
 }
 
 /** Waits until a process has ended and its output is complete. How it has ended, or why it could not be started. */

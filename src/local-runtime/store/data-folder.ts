@@ -116,29 +116,20 @@ type StoredCredentials = Omit<LocalRuntimeCredentials, 'tokenUrl'>;
 /**
  * Opens the credentials of a data folder, which are created on the first start and readable only by their owner. Those
  * in `given` take precedence and are not stored.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` if the file cannot be read or has characters that generated credentials
- * never have, if a given one is empty, or if the organization ID is longer than 32 characters.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` if they cannot be read, or are more than words.
  */
 export async function openCredentials(
   dataFolder: string,
-  given: Partial<StoredCredentials>,
+  given: Partial<Record<keyof StoredCredentials, string | undefined>>,
 ): Promise<StoredCredentials> {
   const file = path.join(dataFolder, 'credentials.json');
   const saved = (await readDataFile(file, credentialsSchema)) ?? (await makeCredentials(file, dataFolder));
-  const credentials = {
+  return {
     apiKey: given.apiKey ?? saved.apiKey,
     organizationId: given.organizationId ?? saved.organizationId,
     clientId: given.clientId ?? saved.clientId,
     clientSecret: given.clientSecret ?? saved.clientSecret,
   };
-  for (const [name, value] of Object.entries(credentials)) {
-    if (value === '') throw createError('ERR_OPTION_INVALID', `The ${name} of a local runtime must not be empty.`);
-  }
-  const {organizationId} = credentials;
-  if (organizationId.length > 32) {
-    throw createError('ERR_OPTION_INVALID', `The organization ID "${organizationId}" is longer than 32 characters.`);
-  }
-  return credentials;
 }
 
 /** Replaces the API key of a data folder, which admits nobody from then on. */

@@ -9,8 +9,7 @@ import {storeStream} from '../store/data-folder.js';
 import type {BundleRecord} from '../store/store.js';
 import {bundleFields} from '../../wire/bundles.js';
 import {legacySchemas} from '../../wire/legacy.js';
-import {checkV1Bundle, checkV2Bundle, type CheckedBundle} from './check-bundle.js';
-import {refuseUnfitNames} from './unfit-names.js';
+import {checkV1Bundle, checkV2Bundle, refuseUnfitNames, type CheckedBundle} from './check-bundle.js';
 import {V1BodyReader} from './v1-body-reader.js';
 
 /** An accepted bundle, and what the client is told about it. */

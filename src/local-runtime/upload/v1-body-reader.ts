@@ -3,35 +3,42 @@ import {HttpFailure, parsed} from '../answer.js';
 const maxRestBytes = 16 * 1024 * 1024;
 
 /**
+ * The next part of a JSON document: a bracket, a string, with the colon if it is a key, or what is between them. A
+ * string is a part only once it is clear whether a colon follows.
+ */
+const part =
+  /(?<opening>[{[])|(?<closing>[}\]])|"(?<string>[^"\\]*(?:\\[^][^"\\]*)*)"(?:\s*(?<colon>:)\s*(?=\S)|(?=\s*[^\s:]))|[^"{}[\]]+/y;
+
+/**
  * Reads a JSON object in chunks, and decodes the base64 of its member `data`, which may exceed the maximum length of a
  * string. The rest of the document, with `""` instead of the data, is small and parsed with `JSON.parse`.
  */
 export class V1BodyReader {
   readonly #decoder = new Base64Decoder();
-  readonly #finder = new DataFinder();
-  readonly #rest: Buffer[] = [];
-  #restBytes = 0;
-  #at: 'before' | 'data' | 'after' = 'before';
+  /** The document without its data, up to the last whole part. Bytes as characters. */
+  #rest = '';
+  /** What follows the rest. */
+  #pending = '';
+  #depth = 0;
+  #hasData = false;
+  #place: 'before' | 'data' | 'after' = 'before';
 
   /**
    * Accepts the next chunk of the document. Returns the bytes of the data in it.
    * @throws HttpFailure 400 for data that is not base64, 413 when the rest of the document is too large.
    */
   push(piece: Buffer): Buffer {
-    if (this.#at !== 'data') {
-      const start = this.#finder.find(piece);
-      this.#keep(piece.subarray(0, start));
-      if (start === undefined) return Buffer.alloc(0);
-      this.#at = 'data';
-      return this.push(piece.subarray(start));
-    }
-    const end = piece.indexOf(quote);
-    if (end === -1) return this.#decoder.push(piece.toString('latin1'));
-    this.#at = 'after';
-    const data = this.#decoder.push(piece.toString('latin1', 0, end));
+    this.#pending += piece.toString('latin1');
+    if (this.#place !== 'data') this.#readParts();
+    if (this.#place !== 'data') return Buffer.alloc(0);
+    const end = this.#pending.indexOf('"');
+    const data = this.#decoder.push(end === -1 ? this.#pending : this.#pending.slice(0, end));
+    this.#pending = end === -1 ? '' : this.#pending.slice(end + 1);
+    if (end === -1) return data;
     this.#decoder.end();
-    this.#finder.goOn();
-    this.push(piece.subarray(end));
+    this.#place = 'after';
+    this.#rest += '"';
+    this.#readParts();
     return data;
   }
 
@@ -40,75 +47,34 @@ export class V1BodyReader {
    * @throws HttpFailure 400 when it is not JSON, or has no data or several.
    */
   end(): unknown {
-    const value = parsed(Buffer.concat(this.#rest).toString('utf8'), 'The body');
-    if (this.#at === 'before') throw new HttpFailure(400, 'The body has no "data" string.');
+    const value = parsed(Buffer.from(this.#rest + this.#pending, 'latin1').toString('utf8'), 'The body');
+    if (this.#place === 'before') throw new HttpFailure(400, 'The body has no "data" string.');
     return value;
   }
 
-  #keep(bytes: Buffer): void {
-    this.#restBytes += bytes.length;
-    if (this.#restBytes > maxRestBytes) {
+  /** Moves whole parts from `#pending` to `#rest`, up to the data. */
+  #readParts(): void {
+    let at = 0;
+    for (;;) {
+      part.lastIndex = at;
+      const {opening, closing, string, colon} = part.exec(this.#pending)?.groups ?? {};
+      if (part.lastIndex === 0) break;
+      at = part.lastIndex;
+      if (opening !== undefined) this.#depth += 1;
+      if (closing !== undefined) this.#depth -= 1;
+      if (colon === undefined || string !== 'data' || this.#depth !== 1) continue;
+      if (this.#hasData) throw new HttpFailure(400, 'The body has "data" twice.');
+      this.#hasData = true;
+      if (this.#pending[at] !== '"') continue;
+      at += 1;
+      this.#place = 'data';
+      break;
+    }
+    this.#rest += this.#pending.slice(0, at);
+    this.#pending = this.#pending.slice(at);
+    if (this.#rest.length + this.#pending.length > maxRestBytes && this.#place !== 'data') {
       throw new HttpFailure(413, `The body has more than ${maxRestBytes} bytes besides its data.`);
     }
-    this.#rest.push(bytes);
-  }
-}
-
-const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
-const opening: ReadonlySet<number> = new Set(Buffer.from('{['));
-const closing: ReadonlySet<number> = new Set(Buffer.from('}]'));
-const space: ReadonlySet<number> = new Set(Buffer.from(' \t\n\r'));
-
-/** Follows a JSON object byte by byte, to the value of its member `data`. Whether it is JSON is found out later. */
-class DataFinder {
-  #depth = 0;
-  #inString = false;
-  #isEscaped = false;
-  /** The last string, as it is written, until something follows it. */
-  #string = '';
-  #isData = false;
-  #count = 0;
-
-  /**
-   * Where the value of `data` starts in a piece, after its quote; undefined if it does not.
-   * @throws HttpFailure 400 for a second `data`.
-   */
-  find(piece: Buffer): number | undefined {
-    for (let at = 0; at < piece.length; at += 1) {
-      const byte = piece.readUInt8(at);
-      if (this.#inString) this.#readString(byte);
-      else if (byte === quote) {
-        if (this.#isData) return at + 1;
-        this.#inString = true;
-        this.#string = '';
-      } else if (byte === colon) {
-        this.#isData = this.#depth === 1 && this.#string === 'data';
-        if (this.#isData) this.#count += 1;
-        if (this.#count > 1) throw new HttpFailure(400, 'The body has "data" twice.');
-      } else if (!space.has(byte)) {
-        this.#isData = false;
-        this.#string = '';
-        if (opening.has(byte)) this.#depth += 1;
-        if (closing.has(byte)) this.#depth -= 1;
-      }
-    }
-    return undefined;
-  }
-
-  /** The value of `data` has been read, up to its quote. */
-  goOn(): void {
-    this.#isData = false;
-    this.#inString = true;
-  }
-
-  #readString(byte: number): void {
-    if (byte === quote && !this.#isEscaped) {
-      this.#inString = false;
-      return;
-    }
-    this.#isEscaped = byte === backslash && !this.#isEscaped;
-    // One character more than the key tells it apart.
-    if (this.#string.length <= 'data'.length) this.#string += String.fromCharCode(byte);
   }
 }
 
