@@ -1,7 +1,7 @@
 import {setMaxListeners} from 'node:events';
 import {
   clientRules,
-  createClient,
+  createHttpClient,
   createRequestBodies,
   createRetryWait,
   loadHttpClient,
@@ -54,7 +54,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
   const {logger, rateLimit, timeouts} = rules;
   const cleanUp = (cleanup: AbortCleanup): Promise<void> => {
     const grace = new AbortController();
-    const work = createClient({...rules, signal: grace.signal}).then((client) =>
+    const work = createHttpClient({...rules, signal: grace.signal}).then((client) =>
       cleanup({http: client, signal: grace.signal}),
     );
     const done = withTimeout(work, cleanupGraceMs)
@@ -106,7 +106,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
   };
   // The caller's signal is not changed.
   const signal = quiet(AbortSignal.any([options.signal]));
-  return contextOf(await createClient({...rules, signal}), signal, options.onProgress ?? (() => undefined));
+  return contextOf(await createHttpClient({...rules, signal}), signal, options.onProgress ?? (() => undefined));
 }
 
 /** Each request adds a listener, and Node warns of a leak from the eleventh on. */

@@ -48,18 +48,6 @@ export async function loadHttpClient(): Promise<Got> {
 }
 
 /**
- * Creates a got instance with retries, proxies, timeouts, early responses, a user agent and redaction. Loads got.
- *
- * A call rejects with `signal.reason` when aborted, else with a RuntimeCliError for every status other than 2xx (unless
- * `throwHttpErrors` is false) and every connection failure. Redirects are never followed. Streams
- * (`client.stream`) are for downloads and never retried; `openStream` retries.
- * @throws TypeError naming the field of `rateLimit` that has a wrong value.
- */
-export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {
-  return createClient(clientRules(options));
-}
-
-/**
  * What a client keeps to: its options with the defaults. Its logger masks secrets, and is told about retries, unless
  * the rules for them name another.
  */
@@ -81,10 +69,17 @@ export function clientRules(options: HttpClientOptions) {
   };
 }
 
-/** As `createHttpClient`, by rules that the caller keeps to, too. */
-export async function createClient(rules: ReturnType<typeof clientRules>): Promise<Got & StreamingClient> {
-  const {env, userAgent, signal, onCall, onDate, onReadOnly, onWritten, reroute, secrets, logger, rateLimit, timeouts} =
-    rules;
+/**
+ * Creates a got instance with retries, proxies, timeouts, early responses, a user agent and redaction. Loads got.
+ *
+ * A call rejects with `signal.reason` when aborted, else with a RuntimeCliError for every status other than 2xx (unless
+ * `throwHttpErrors` is false) and every connection failure. Redirects are never followed. Streams
+ * (`client.stream`) are for downloads and never retried; `openStream` retries.
+ * @throws TypeError naming the field of `rateLimit` that has a wrong value.
+ */
+export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {
+  const {env, userAgent, signal, onCall, reroute, secrets, logger, rateLimit, timeouts, uploadRetries} =
+    clientRules(options);
   const policy = resolveRateLimitPolicy(rateLimit);
   const hooks = createRateLimitHooks(rateLimit);
   const errors = {secrets, limitedStatusCodes: policy.statusCodes};
@@ -97,7 +92,7 @@ export async function createClient(rules: ReturnType<typeof clientRules>): Promi
     decompress: false,
     strictContentLength: true,
     parseJson,
-    retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit, rules.uploadRetries)},
+    retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit, uploadRetries)},
     hooks: {
       init: [keepOwnOptions, keepSignal],
       beforeRequest: [
@@ -112,9 +107,7 @@ export async function createClient(rules: ReturnType<typeof clientRules>): Promi
         decompress,
         ...hooks.afterResponse,
         ...authorizationHooks.afterResponse,
-        ...(onDate === undefined ? [] : [noticeDate(onDate)]),
-        ...(onReadOnly === undefined ? [] : [noticeReadOnly(onReadOnly)]),
-        ...(onWritten === undefined ? [] : [noticeWrites(onWritten)]),
+        noticeAnswers(options),
         awaitDelivery,
       ],
     },
@@ -143,24 +136,14 @@ const keepSignal: InitHook = (init, {signal}) => {
     init.signal = AbortSignal.any([signal, init.signal]);
 };
 
-function noticeDate(onDate: (date: Date) => void): AfterResponseHook {
+/** Passes on what the headers of an answer tell. */
+function noticeAnswers({onDate, onReadOnly, onWritten}: HttpClientOptions): AfterResponseHook {
   return (response) => {
-    const date = new Date(response.headers.date ?? '');
-    if (response.ok && !Number.isNaN(date.getTime())) onDate(date);
-    return response;
-  };
-}
-
-function noticeReadOnly(onReadOnly: () => void): AfterResponseHook {
-  return (response) => {
-    if (isReadOnly(response.headers)) onReadOnly();
-    return response;
-  };
-}
-
-function noticeWrites(onWritten: () => void): AfterResponseHook {
-  return (response) => {
-    if (response.ok && isWrite(response.request.options)) onWritten();
+    const {ok, headers, request} = response;
+    const date = new Date(headers.date ?? '');
+    if (ok && !Number.isNaN(date.getTime())) onDate?.(date);
+    if (isReadOnly(headers)) onReadOnly?.();
+    if (ok && isWrite(request.options)) onWritten?.();
     return response;
   };
 }

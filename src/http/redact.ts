@@ -93,48 +93,30 @@ function utf8(text: string): string {
 
 /** Masks what is a form once it is decoded. */
 function maskForms(text: string, forms: readonly string[]): string {
-  if (forms.length === 0) return text;
   const bytes = text.replaceAll(parts, bytesOf);
-  const ranges = merged(forms.flatMap((form) => occurrences(bytes, form)));
-  let [masked, shown, offset, next, isOpen] = ['', 0, 0, 0, false];
-  for (const {0: part, index} of ranges.length === 0 ? [] : text.matchAll(parts)) {
+  const secret = new Uint8Array(bytes.length);
+  for (const form of forms) {
+    for (let start = bytes.indexOf(form); start !== -1; start = bytes.indexOf(form, start + form.length))
+      secret.fill(1, start, start + form.length);
+  }
+  if (!secret.includes(1)) return text;
+  let [masked, start, isMasked] = ['', 0, false];
+  for (const [part] of text.matchAll(parts)) {
     const own = bytesOf(part);
-    const end = offset + own.length;
-    for (let range = ranges[next]; range !== undefined; range = ranges[next]) {
-      if (!isOpen && range.start >= end) break;
-      // What is encoded is masked as a whole.
-      if (!isOpen) masked += text.slice(shown, own === part ? index + range.start - offset : index) + mask;
-      isOpen = range.end > end;
-      shown = own === part && !isOpen ? index + range.end - offset : index + part.length;
-      if (isOpen) break;
-      next += 1;
+    // What is encoded is masked as a whole.
+    const isEncoded = own !== part;
+    const hasSecret = secret.subarray(start, start + own.length).includes(1);
+    for (const piece of hasSecret && !isEncoded ? part : [part]) {
+      const wasMasked = isMasked;
+      const end = start + (isEncoded ? own.length : piece.length);
+      // A line break or a backslash encodes nothing. It is masked if what surrounds it is.
+      isMasked = end === start ? wasMasked && secret[end] === 1 : secret.subarray(start, end).includes(1);
+      if (!isMasked) masked += piece;
+      else if (!wasMasked) masked += mask;
+      start = end;
     }
-    offset = end;
   }
-  return masked + text.slice(shown);
-}
-
-interface Range {
-  readonly start: number;
-  readonly end: number;
-}
-
-function occurrences(bytes: string, form: string): readonly Range[] {
-  const found: Range[] = [];
-  for (let start = bytes.indexOf(form); start !== -1; start = bytes.indexOf(form, start + form.length))
-    found.push({start, end: start + form.length});
-  return found;
-}
-
-/** Ranges in their order, those that overlap as one. */
-function merged(ranges: readonly Range[]): readonly Range[] {
-  const apart: Range[] = [];
-  for (const range of ranges.toSorted((a, b) => a.start - b.start)) {
-    const last = apart.at(-1);
-    if (last === undefined || range.start >= last.end) apart.push(range);
-    else apart.splice(-1, 1, {start: last.start, end: Math.max(last.end, range.end)});
-  }
-  return apart;
+  return masked;
 }
 
 const [shortest, shortestLine] = [4, 8];

@@ -1,7 +1,8 @@
+import {aborted} from 'node:util';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asRecord, isRecord, tryJson} from '../../text/json.js';
 import {createHttpClient} from '../client.js';
-import {notJson} from '../errors/failure.js';
+import {wrongAnswer} from '../errors/failure.js';
 import {isFromBetween, responseError, serverMessage} from '../errors/response-error.js';
 import {parseServiceUrl} from '../origin.js';
 import {createRedactor, formEncode} from '../redact.js';
@@ -196,7 +197,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     if (isRefusal(status) && !isFromBetween(answer, true)) throw this.#refused(status, body, redact);
     if (status < 200 || status >= 300) throw responseError(answer, redact, {speaksJson: true});
     const granted = tryJson(body);
-    if (!isRecord(granted)) throw notJson(request.options, status);
+    if (!isRecord(granted)) throw wrongAnswer(response, 'is not JSON');
     const {access_token: token, expires_in: expiresIn} = granted;
     if (typeof token === 'string') this.#onToken(token);
     if (typeof token !== 'string' || token.length > maxTokenLength || !headerToken.test(token)) {
@@ -238,12 +239,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   signal.throwIfAborted();
-  let abort: () => void = () => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort);
-  });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort));
+  return Promise.race([promise, aborted(signal, promise).then(() => Promise.reject<T>(signal.reason))]);
 }
 
 /** A token's lifetime in milliseconds; infinite if the server's value is missing or invalid. */

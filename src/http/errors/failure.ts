@@ -70,30 +70,15 @@ export function failureReason(error: Error): string {
   return reasons[codeOf(error) ?? ''] ?? (error.message || 'the connection timed out');
 }
 
-/** The flag that allows more time, if a time limit ended the request. got wraps its reason. */
-function flagOf(error: Error): ConnectionError['flag'] {
-  for (let current: unknown = error; current instanceof Error; current = current.cause) {
-    if (current instanceof ConnectionError) return current.flag;
-  }
-  return undefined;
+/** An error and its causes: got wraps those of others. */
+function chainOf(error: unknown): readonly Error[] {
+  return error instanceof Error ? [error, ...chainOf(error.cause)] : [];
 }
 
 /**
- * The error for a request without a response. Exit code 6 before its last byte was sent; 10 after that, unless the
+ * What to say of a request without a response. Exit code 6 before its last byte was sent; 10 after that, unless the
  * request changes nothing.
  */
-function failureError(
-  error: Error,
-  options: RequestOptions,
-  attempt: Attempt,
-  redact: (text: string) => string,
-): RuntimeCliError {
-  const {method, path} = describeRequest(options);
-  const [code, message, ...suggestions] = explain(error, options, attempt);
-  const cause = causeOf(error, redact);
-  return createError(code, asSentence(redact(message)), {method, path: redact(path), suggestions, cause});
-}
-
 function explain(
   error: Error,
   options: RequestOptions,
@@ -107,14 +92,12 @@ function explain(
   const reason = failureReason(error);
   const kind = failureKind(error);
   const checkNetwork = 'Check the network and try again.';
-  const flag = flagOf(error);
+  const flag = chainOf(error).find((each) => each instanceof ConnectionError)?.flag;
   const waitLonger = flag === undefined ? [] : [`To allow more time, pass ${flag} SECONDS.`];
-  if (attempt.delivered !== undefined && isWrite(options)) {
-    const message = `${request} may have been carried out: it was accepted, but not all of it was read (${reason}).`;
-    return ['ERR_OUTCOME_UNKNOWN', message, checkBeforeRetrying, ...waitLonger];
-  }
-  if (attempt.mayBeWhole && isWrite(options)) {
-    const message = `${request} may have been carried out: it was sent, but no response arrived (${reason}).`;
+  const isAccepted = attempt.delivered !== undefined;
+  if (isWrite(options) && (isAccepted || attempt.mayBeWhole)) {
+    const what = isAccepted ? 'it was accepted, but not all of it was read' : 'it was sent, but no response arrived';
+    const message = `${request} may have been carried out: ${what} (${reason}).`;
     return ['ERR_OUTCOME_UNKNOWN', message, checkBeforeRetrying, ...waitLonger];
   }
   if (kind === 'not-http') return ['ERR_RESPONSE_INVALID', `The response of ${host} to ${request} is not HTTP.`];
@@ -137,12 +120,10 @@ function explain(
   if (attempt.connected) {
     return ['ERR_NETWORK', `The connection to ${host} ended before ${request} was complete: ${reason}`, checkNetwork];
   }
-  if (isAtProxy && reason.includes('407')) {
-    const login = `Set ${proxy.variable} to http://USER:PASSWORD@${proxy.url.host}.`;
-    return ['ERR_NETWORK', `Cannot connect to ${host}: it asks for a user and a password (407)`, login];
-  }
   if (isAtProxy) {
-    const way = `Check ${proxy.variable} and the proxy, or list ${new URL(`http://${server}`).hostname} in NO_PROXY.`;
+    const way = reason.includes('407')
+      ? `Set ${proxy.variable} to http://USER:PASSWORD@${proxy.url.host}.`
+      : `Check ${proxy.variable} and the proxy, or list ${new URL(`http://${server}`).hostname} in NO_PROXY.`;
     return ['ERR_NETWORK', `Cannot connect to ${host}: ${reason}`, way];
   }
   return [
@@ -160,10 +141,7 @@ function opensslReason({message}: Error): string {
 }
 
 export function knownError(error: unknown): RuntimeCliError | undefined {
-  for (let current = error; current instanceof Error; current = current.cause) {
-    if (isRuntimeCliError(current)) return current;
-  }
-  return undefined;
+  return chainOf(error).find(isRuntimeCliError);
 }
 
 /** What is safe to keep of an error. got's errors hold the whole request, including headers. */
@@ -221,14 +199,12 @@ function explained(error: unknown, options: FailedRequest, call: HttpCall, conte
       speaksJson: isAuthorized(options),
     });
   }
-  if (name === 'ParseError') return notJson(options, response?.statusCode);
-  if (!call.attempt.started) return causeOf(error, redact);
-  return failureError(error, options, call.attempt, redact);
-}
-
-export function notJson(options: Pick<RequestOptions, 'method' | 'url'>, status: number | undefined): Error {
+  if (name === 'ParseError') return wrongAnswer({request: {options}, statusCode: response?.statusCode}, 'is not JSON');
+  const cause = causeOf(error, redact);
+  if (!call.attempt.started) return cause;
   const {method, path} = describeRequest(options);
-  return createError('ERR_RESPONSE_INVALID', `The response to ${method} ${path} is not JSON.`, {status, method, path});
+  const [code, message, ...suggestions] = explain(error, options, call.attempt);
+  return createError(code, asSentence(redact(message)), {method, path: redact(path), suggestions, cause});
 }
 
 /** Masks the client's secrets and this request's credentials, which a server could echo. */
@@ -256,7 +232,7 @@ export function readJsonBody(response: AnsweredResponse): unknown {
   try {
     return parseJson(response.body);
   } catch {
-    throw notJson(response.request.options, response.statusCode);
+    throw wrongAnswer(response, 'is not JSON');
   }
 }
 
@@ -264,7 +240,10 @@ export function readJsonBody(response: AnsweredResponse): unknown {
  * The error for a successful response with an unexpected body.
  * @param problem continues "The response to GET /path": `has no bundle ID`
  */
-export function wrongAnswer({request, statusCode: status}: AnsweredResponse, problem: string): RuntimeCliError {
+export function wrongAnswer(
+  {request, statusCode: status}: Pick<AnsweredResponse, 'request'> & {readonly statusCode: number | undefined},
+  problem: string,
+): RuntimeCliError {
   const {method, path} = describeRequest(request.options);
   return createError('ERR_RESPONSE_INVALID', `The response to ${method} ${path} ${problem}.`, {status, method, path});
 }
