@@ -76,7 +76,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
       options: options.options,
       configDirectory,
       http,
-      bodies: createRequestBodies({onProgress}),
+      bodies: createRequestBodies(onProgress),
       openStream: (url, {http: client = http, headers = {}} = {}) =>
         // A client that is extended from the one of the context can stream, too, which its type does not say.
         openStream(client as StreamingClient, url, headers, waitToRetry),

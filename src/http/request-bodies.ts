@@ -1,6 +1,5 @@
 import {randomBytes} from 'node:crypto';
 import {open} from 'node:fs/promises';
-import {setImmediate} from 'node:timers/promises';
 import {createError, isRuntimeCliError} from '../errors/index.js';
 import type {CreateBody} from './rate-limit/index.js';
 import type {
@@ -12,13 +11,6 @@ import type {
   StreamSource,
   UploadProgress,
 } from './types.js';
-
-interface RequestBodiesOptions {
-  /**
-   * Called at the start of each attempt, and after each chunk that the connection accepted. It must not throw.
-   */
-  readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
-}
 
 function readable(source: ByteSource | FileSource | StreamSource): StreamSource {
   if ('read' in source) return source;
@@ -46,38 +38,39 @@ async function* piecesOf({path}: FileSource): AsyncGenerator<Buffer> {
   }
 }
 
-/** Creates bodies for the client. Each attempt of a request reads its body from the start. */
-export function createRequestBodies(options: RequestBodiesOptions = {}): BuiltInBodies {
-  const body = (contentType: string, segments: readonly Segment[], whole?: Whole) =>
-    bodyOptions(contentType, segments, options.onProgress ?? (() => undefined), whole);
+/**
+ * Creates bodies for the client. Each attempt of a request reads its body from the start.
+ * @param onProgress called at the start of each attempt, and after each chunk that the connection accepted. It must not
+ * throw.
+ */
+export function createRequestBodies(onProgress: (progress: UploadProgress) => void = () => undefined): BuiltInBodies {
   return {
     multipart(parts) {
       const {contentType, segments} = multipartSegments(parts, readable(parts.file.source));
-      return onlyWhole(body(contentType, segments));
+      return bodyOptions(contentType, segments, onProgress, {onlyWhole: true});
     },
     base64Json({value, field, source}) {
       const members = JSON.stringify({...value, [field]: undefined}).slice(0, -1);
       const start = textSegment(`${members}${members === '{' ? '' : ','}${JSON.stringify(field)}:"`);
-      const whole = {before: 0, total: source.size, counted: source.size};
-      return onlyWhole(body('application/json', [start, base64Segment(readable(source)), textSegment('"}')], whole));
+      const segments = [start, base64Segment(readable(source)), textSegment('"}')];
+      const {size} = source;
+      return bodyOptions('application/json', segments, onProgress, {onlyWhole: true, total: size, counted: size});
     },
     file(source, {contentType = 'application/octet-stream', start = 0, end = source.size - 1} = {}) {
-      const isWhole = start === 0 && end === source.size - 1;
-      const part = {size: end - start + 1, read: () => source.createReadStream({start, end})};
-      const whole = {before: start, total: source.size};
-      return body(contentType, [sourceSegment(isWhole ? readable(source) : part)], whole);
+      const range = start === 0 && end === source.size - 1 ? undefined : {start, end};
+      const part = {size: end - start + 1, read: () => source.createReadStream(range)};
+      return bodyOptions(contentType, [sourceSegment(part)], onProgress, {before: start, total: source.size});
     },
   };
 }
 
-/** Marks a body that says itself where it ends: no service can use a part of it, so it can be sent again. */
-function onlyWhole({headers, context}: BodyOptions): BodyOptions {
-  return {headers, context: {...context, onlyWhole: true}};
-}
-
-interface Whole {
-  readonly before: number;
-  readonly total: number;
+interface BodyFacts {
+  /** It says itself where it ends: no service can use a part of it, so it can be sent again. @default false */
+  readonly onlyWhole?: boolean;
+  /** Number of bytes of the whole that were sent before it. @default 0 */
+  readonly before?: number;
+  /** Number of bytes of the whole. @default its length */
+  readonly total?: number;
   /** Number of bytes reported as progress. @default its length */
   readonly counted?: number;
 }
@@ -86,10 +79,10 @@ function bodyOptions(
   contentType: string,
   segments: readonly Segment[],
   onProgress: (progress: UploadProgress) => void,
-  whole?: Whole,
+  {onlyWhole = false, before = 0, ...facts}: BodyFacts,
 ): BodyOptions {
   const length = segments.reduce((sum, {size}) => sum + size, 0);
-  const {before, total, counted = length}: Whole = whole ?? {before: 0, total: length};
+  const {total = length, counted = length} = facts;
   const report = (transferred: number, attempt: number) => {
     const share = length === 0 ? 1 : transferred / length;
     onProgress({transferred: before + Math.floor(share * counted), total, attempt});
@@ -107,7 +100,7 @@ function bodyOptions(
   };
   return {
     headers: {'content-type': contentType, 'content-length': String(length)},
-    context: {createBody},
+    context: {createBody, onlyWhole},
   };
 }
 
@@ -148,22 +141,20 @@ function sourceSegment(source: StreamSource): Segment {
 
 /** A segment with the bytes of a source in base64, encoded while they are read. */
 function base64Segment(source: StreamSource): Segment {
-  return {size: 4 * Math.ceil(source.size / 3), read: () => readAhead(encodeBase64(readExactly(source)))};
+  return {size: 4 * Math.ceil(source.size / 3), read: () => encodeBase64(readExactly(source))};
 }
 
 /** Bytes to encode at a time: strings of more than 128 KiB would each get memory anew from the system. */
 const groupBytes = 90 * 1024;
 
 /**
- * Encodes into two buffers in turns: a chunk stays as it is until the one after the next is asked for. New ones would
- * have the garbage collector take a fifth of the time of a large upload.
+ * Encodes into one buffer: a chunk stays as it is until the next is asked for. New ones would have the garbage collector
+ * take a fifth of the time of a large upload.
  */
 async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let [buffer, other] = [newTextBuffer(), newTextBuffer()];
-  const encode = (bytes: Buffer): Buffer => {
-    [buffer, other] = [other, buffer];
-    return buffer.subarray(0, buffer.write(bytes.toString('base64'), 'latin1'));
-  };
+  // Room for a group and what was left of the one before.
+  const memory = Buffer.allocUnsafe(((groupBytes + 3) / 3) * 4);
+  const encode = (bytes: Buffer) => memory.subarray(0, memory.write(bytes.toString('base64'), 'latin1'));
   let rest = Buffer.alloc(0);
   for await (const chunk of chunks) {
     for (let start = 0; start < chunk.length; start += groupBytes) {
@@ -176,26 +167,6 @@ async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buff
     }
   }
   if (rest.length > 0) yield encode(rest);
-}
-
-/** Room for a group and what was left of the one before, in base64. */
-function newTextBuffer(): Buffer {
-  return Buffer.allocUnsafe(((groupBytes + 3) / 3) * 4);
-}
-
-/** Creates the next chunk while the connection accepts the current one, which it has when got asks for the next. */
-async function* readAhead(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  let next = chunks.next();
-  try {
-    for (let chunk = await next; !chunk.done; chunk = await next) {
-      next = setImmediate().then(() => chunks.next());
-      // It is awaited later; a failure before that must not count as unhandled.
-      next.catch(() => undefined);
-      yield chunk.value;
-    }
-  } finally {
-    await chunks.return(undefined);
-  }
 }
 
 // Content-Length has been sent: a shorter source would stall the request, a longer one would break it.

@@ -12,12 +12,12 @@ const size = 16 * megabyte;
 
 const uploads: Readonly<Record<string, (onProgress?: (event: UploadProgress) => void) => BodyOptions>> = {
   multipart: (onProgress) =>
-    createRequestBodies({onProgress}).multipart({
+    createRequestBodies(onProgress).multipart({
       file: {name: 'bundle', filename: 'bundle.tar.gz', contentType: 'application/gzip', source: zeroSource(size)},
       fields: {message: 'one'},
     }),
   'base64 in JSON': (onProgress) =>
-    createRequestBodies({onProgress}).base64Json({value: {message: 'one'}, field: 'data', source: zeroSource(size)}),
+    createRequestBodies(onProgress).base64Json({value: {message: 'one'}, field: 'data', source: zeroSource(size)}),
 };
 const multipart = () => uploads['multipart']?.() as BodyOptions;
 
@@ -84,9 +84,7 @@ test.each([
     socket.once('data', () => breakOff(socket.pause()));
   });
   let transferred = 0;
-  const progress = createRequestBodies({
-    onProgress: (event) => (transferred = Math.max(transferred, event.transferred)),
-  });
+  const progress = createRequestBodies((event) => (transferred = Math.max(transferred, event.transferred)));
   const body = progress.base64Json({value: {}, field: 'data', source: zeroSource(size)});
   const {http, retries} = await clientFor({rateLimit: {...quick, baseDelayMs: 300, maxDelayMs: 300}, uploadRetries: 1});
   expect(await rejection(http.post(`${server.origin}/x`, body))).toMatchObject({code: expect.any(String) as string});

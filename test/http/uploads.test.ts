@@ -20,7 +20,7 @@ const fields = {
 };
 
 /** Bodies whose progress is kept in `events`. */
-const bodiesFor = (events: UploadProgress[]) => createRequestBodies({onProgress: (event) => events.push(event)});
+const bodiesFor = (events: UploadProgress[]) => createRequestBodies((event) => events.push(event));
 
 function multipart(source = testSource(300_001), events: UploadProgress[] = []): BodyOptions {
   return bodiesFor(events).multipart({
