@@ -28,7 +28,17 @@ const checked = v.union(
   ],
   'must be {configured: true}, or {configured: false, missing: [...]}',
 );
+const verified = v.looseObject({account: text}, 'must be an object, such as {}');
+const uploaded = v.looseObject({bundleId, warnings: texts, url: text, resumedBytes: v.optional(v.number()), raw});
 const deployed = v.looseObject({deployment, status, url: text, warnings: texts, raw});
+const deploymentState = v.looseObject({
+  status,
+  description: text,
+  percentage: v.optional(v.number()),
+  url: text,
+  logUrl: text,
+  raw,
+});
 const bundleItem = v.looseObject({
   bundleId,
   message: text,
@@ -141,74 +151,53 @@ function row<const Facts extends MemberFacts, Answer>(facts: Facts, answer: Answ
   return {...facts, answer, piece};
 }
 
+function reads<const Capability extends BackendCapability, Answer>(
+  doing: string,
+  capability: Capability,
+  answer: Answers<Answer>,
+  piece?: StandardSchemaV1,
+) {
+  return row({doing, capability, effect: 'reads', repeatable: true}, answer, piece);
+}
+
+function writes<const Capability extends BackendCapability, Answer>(
+  doing: string,
+  capability: Capability,
+  answer: Answers<Answer>,
+) {
+  return row({doing, capability, effect: 'writes'}, answer);
+}
+
+const anything = v.unknown();
+
 /** A row for each function that a backend has, or can have. */
 export const backendMembers = {
   check: row({doing: 'checking its configuration', effect: 'reads'}, checked),
   login: row({doing: 'logging in', effect: 'reads'}, loggedIn),
-  verify: row(
-    {doing: 'verifying the credentials', effect: 'reads', repeatable: true},
-    v.looseObject({account: text}, 'must be an object, such as {}'),
-  ),
-  upload: row(
-    {doing: 'uploading the bundle', effect: 'writes'},
-    v.looseObject({bundleId, warnings: texts, url: text, resumedBytes: v.optional(v.number()), raw}),
-  ),
-  deploy: row({doing: 'deploying the bundle', capability: 'deploy', effect: 'writes'}, deployed),
-  promote: row({doing: 'promoting the bundle', capability: 'promote', effect: 'writes'}, deployed),
-  getDeployment: row(
-    {doing: 'checking the deployment', capability: 'wait', effect: 'reads', repeatable: true},
-    v.looseObject({status, description: text, percentage: v.optional(v.number()), url: text, logUrl: text, raw}),
-  ),
-  listBundles: row(
-    {doing: 'listing the bundles', capability: 'list', effect: 'reads', repeatable: true},
-    listOf(bundleItem),
-  ),
-  listDeployments: row(
-    {doing: 'listing the deployments', capability: 'history', effect: 'reads', repeatable: true},
-    listOf(deploymentItem),
-  ),
-  listTargets: row(
-    {doing: 'listing the targets', capability: 'targets', effect: 'reads', repeatable: true},
-    listOf(targetItem),
-  ),
-  createTarget: row(
-    {doing: 'creating the target', capability: 'create-target', effect: 'writes'},
-    v.looseObject({...target, warnings: texts, raw}),
-  ),
-  deleteTarget: row({doing: 'deleting the target', capability: 'delete-target', effect: 'writes'}, v.unknown()),
-  listProjects: row(
-    {doing: 'listing the projects', capability: 'projects', effect: 'reads', repeatable: true},
-    listOf(projectItem),
-  ),
-  readTarget: row(
-    {doing: 'reading the settings of the target', capability: 'target-settings', effect: 'reads', repeatable: true},
-    targetDetails,
-  ),
-  updateTarget: row({doing: 'changing the target', capability: 'update-target', effect: 'writes'}, v.unknown()),
-  listRedirects: row(
-    {doing: 'listing the redirects', capability: 'redirects', effect: 'reads', repeatable: true},
-    listOf(redirectItem),
-  ),
-  changeRedirect: row({doing: 'changing a redirect', capability: 'change-redirects', effect: 'writes'}, v.unknown()),
-  listAccess: row(
-    {doing: 'listing the access headers', capability: 'access', effect: 'reads', repeatable: true},
-    listOf(accessItem),
-  ),
-  changeAccess: row({doing: 'changing the access headers', capability: 'change-access', effect: 'writes'}, v.unknown()),
-  listVariables: row(
-    {doing: 'listing the variables', capability: 'variables', effect: 'reads', repeatable: true},
-    listOf(variableItem),
-  ),
-  setVariables: row({doing: 'setting the variables', capability: 'set-variables', effect: 'writes'}, v.unknown()),
-  invalidate: row({doing: 'invalidating the cache', capability: 'invalidate', effect: 'writes'}, v.unknown()),
-  tailLogs: row(
-    {doing: 'following the logs', capability: 'tail-logs', effect: 'reads', repeatable: true},
-    entries,
-    logEntry,
-  ),
+  verify: row({doing: 'verifying the credentials', effect: 'reads', repeatable: true}, verified),
+  upload: row({doing: 'uploading the bundle', effect: 'writes'}, uploaded),
+  deploy: writes('deploying the bundle', 'deploy', deployed),
+  promote: writes('promoting the bundle', 'promote', deployed),
+  getDeployment: reads('checking the deployment', 'wait', deploymentState),
+  listBundles: reads('listing the bundles', 'list', listOf(bundleItem)),
+  listDeployments: reads('listing the deployments', 'history', listOf(deploymentItem)),
+  listTargets: reads('listing the targets', 'targets', listOf(targetItem)),
+  createTarget: writes('creating the target', 'create-target', v.looseObject({...target, warnings: texts, raw})),
+  deleteTarget: writes('deleting the target', 'delete-target', anything),
+  listProjects: reads('listing the projects', 'projects', listOf(projectItem)),
+  readTarget: reads('reading the settings of the target', 'target-settings', targetDetails),
+  updateTarget: writes('changing the target', 'update-target', anything),
+  listRedirects: reads('listing the redirects', 'redirects', listOf(redirectItem)),
+  changeRedirect: writes('changing a redirect', 'change-redirects', anything),
+  listAccess: reads('listing the access headers', 'access', listOf(accessItem)),
+  changeAccess: writes('changing the access headers', 'change-access', anything),
+  listVariables: reads('listing the variables', 'variables', listOf(variableItem)),
+  setVariables: writes('setting the variables', 'set-variables', anything),
+  invalidate: writes('invalidating the cache', 'invalidate', anything),
+  tailLogs: reads('following the logs', 'tail-logs', entries, logEntry),
   // What it has written cannot be taken back.
-  download: row({doing: 'downloading the bundle', capability: 'download', effect: 'reads'}, v.unknown()),
-  deleteBundle: row({doing: 'deleting the bundle', capability: 'delete', effect: 'writes'}, v.unknown()),
+  download: row({doing: 'downloading the bundle', capability: 'download', effect: 'reads'}, anything),
+  deleteBundle: writes('deleting the bundle', 'delete', anything),
 } satisfies {
   // An answer of type `void` is not checked.
   readonly [Name in MemberName]: MemberRow<undefined extends AnswerTo<Name> ? unknown : AnswerTo<Name>>;
