@@ -21,7 +21,7 @@ const layers = {
   // What the backends are called.
   names: {path: 'src/backends/names[.]ts'},
   contract: {
-    path: 'src/backends/(contract|members|backend-context-types|configuration-types|references|hooks|download-types|host-backend)[.]ts',
+    path: 'src/backends/(contract/|(contract|members|host-backend)[.]ts)',
     may: ['errors'],
     types: ['bundle', 'config', 'http'],
   },
@@ -39,7 +39,7 @@ const layers = {
     types: ['bundle'],
   },
   backends: {
-    path: 'src/backends/(?!api/|legacy/|(contract|members|backend-context-types|configuration-types|references|hooks|download-types|host-backend|names|answers|configuration-members)[.]ts)',
+    path: 'src/backends/(?!api/|legacy/|contract/|(contract|members|host-backend|names|answers|configuration-members)[.]ts)',
     may: ['contract', 'names', 'answers', 'wire', 'api', 'legacy', 'http', 'errors'],
     types: ['bundle', 'config'],
   },

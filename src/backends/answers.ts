@@ -20,7 +20,7 @@ import type {
   VariableItem,
 } from './contract.js';
 import type {BuiltInContext} from './host-backend.js';
-import {deploymentStatuses} from './references.js';
+import {deploymentStatuses} from './members.js';
 import {backendTitle, type BuiltInName, type RuntimeBackend} from './names.js';
 
 type Answer = Readonly<Record<string, unknown>>;

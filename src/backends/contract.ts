@@ -1,6 +1,5 @@
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import type {Bundle, BundleFormat} from '../bundle/types.js';
-import type {TargetSettings} from '../config.js';
 import type {
   BackendCheckContext,
   BackendContext,
@@ -9,38 +8,47 @@ import type {
   CheckResult,
   LoginResult,
   VerifyResult,
-} from './backend-context-types.js';
+} from './contract/context.js';
 import type {
   AccessItem,
+  BundleId,
+  BundleItem,
   ChangeAccessRequest,
   ChangeRedirectRequest,
+  CreateTargetRequest,
+  CreateTargetResult,
+  DeployRequest,
+  DeployResult,
+  DeploymentItem,
+  DeploymentRef,
+  DeploymentState,
+  DownloadRequest,
+  InvalidateRequest,
+  ListRange,
+  ListResult,
+  LogEntry,
   ProjectItem,
   RedirectItem,
+  SetVariablesRequest,
   TargetDetails,
+  TargetItem,
+  TargetRange,
+  TargetRequest,
   UpdateTargetRequest,
-} from './configuration-types.js';
-import type {DownloadRequest} from './download-types.js';
-import type {
-  BundleId,
-  DeploymentRef,
-  DeploymentStatus,
-  ServiceAnswer,
-  TargetRequest,
-  TargetState,
-} from './references.js';
+  UploadResult,
+  VariableItem,
+} from './contract/requests.js';
 
-export type * from './configuration-types.js';
-export type * from './backend-context-types.js';
-export type * from './download-types.js';
-export type {AfterHook, BeforeWriteHook, DeployOperation, PlannedWrite, WriteOperation, WriteOutcome} from './hooks.js';
+export type * from './contract/context.js';
+export type * from './contract/requests.js';
 export type {
-  BundleId,
-  DeploymentRef,
-  DeploymentStatus,
-  ServiceAnswer,
-  TargetRequest,
-  TargetState,
-} from './references.js';
+  AfterHook,
+  BeforeWriteHook,
+  DeployOperation,
+  PlannedWrite,
+  WriteOperation,
+  WriteOutcome,
+} from './contract/hooks.js';
 export type {Redirect, TargetProxy, TargetSettings} from '../config.js';
 export type {
   Bundle,
@@ -291,183 +299,6 @@ export type BackendCapability =
   | 'tail-logs'
   | 'download'
   | 'delete';
-
-/** A bundle to deploy. */
-export interface DeployRequest extends TargetRequest {
-  /** Of the same project. */
-  readonly bundleId: BundleId;
-}
-
-/** What to drop from the cache of a target. */
-export interface InvalidateRequest extends TargetRequest {
-  /** Starts with a slash; `*` stands for anything. */
-  readonly pattern: string;
-}
-
-/** Answer to an upload. */
-export interface UploadResult extends ServiceAnswer {
-  /** What the service calls the bundle from now on. */
-  readonly bundleId: BundleId;
-  /** For users, one sentence each. */
-  readonly warnings?: readonly string[] | undefined;
-  /** http(s) URL of a preview of the bundle. */
-  readonly url?: string | undefined;
-  /** How many bytes of the archive an interrupted push had sent, which the user is told. @default 0 */
-  readonly resumedBytes?: number | undefined;
-}
-
-/** Answer to a request to deploy. */
-export interface DeployResult extends ServiceAnswer {
-  /** What `getDeployment` is asked with. */
-  readonly deployment: DeploymentRef;
-  /** `finished` only if the target runs the bundle. */
-  readonly status: DeploymentStatus;
-  /** http(s) URL of the target. */
-  readonly url?: string | undefined;
-  /** For users, one sentence each. */
-  readonly warnings?: readonly string[] | undefined;
-}
-
-/** State of a deployment. */
-export interface DeploymentState extends ServiceAnswer {
-  /** `finished` only if the target runs the bundle. */
-  readonly status: DeploymentStatus;
-  /** What the service says about it, such as why it failed. */
-  readonly description?: string | undefined;
-  /** 0 to 100. */
-  readonly percentage?: number | undefined;
-  /** http(s) URL of the target. */
-  readonly url?: string | undefined;
-  /** http(s) URL of a log of the deployment. */
-  readonly logUrl?: string | undefined;
-}
-
-/** A bundle in a list. */
-export interface BundleItem {
-  /** As `upload` returned it. */
-  readonly bundleId: BundleId;
-  /** Its description, as it was pushed. */
-  readonly message?: string | undefined;
-  /** `ready`: deployable. `deleting`: being deleted. `unknown`: not reported by the server. */
-  readonly status: 'ready' | 'preparing' | 'broken' | 'deleting' | 'unknown';
-  /** ISO 8601. */
-  readonly createdAt?: string | undefined;
-  /** Who uploaded it, for users. */
-  readonly createdBy?: string | undefined;
-  /** Targets that run the bundle. */
-  readonly inUseBy?: readonly string[] | undefined;
-  /** Digest of the archive as it was uploaded, hex. */
-  readonly sha256?: string | undefined;
-  /** What else the service knows about it, for `--json`. Plain JSON. */
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** A deployment in a list. */
-export interface DeploymentItem {
-  /** What `getDeployment` is asked with. */
-  readonly deployment: DeploymentRef;
-  /** Undefined if the server does not report it. */
-  readonly bundleId?: BundleId | undefined;
-  /** `unknown`: the server reports a status that is not defined. */
-  readonly status: DeploymentStatus | 'unknown';
-  /** The description of its bundle. */
-  readonly message?: string | undefined;
-  /** ISO 8601. */
-  readonly createdAt?: string | undefined;
-  /** Who requested it, for users. */
-  readonly createdBy?: string | undefined;
-  /** What the server says about it, such as why it failed. */
-  readonly description?: string | undefined;
-  /** http(s) URL of a log of the deployment. */
-  readonly logUrl?: string | undefined;
-  /** http(s) URL of the target. */
-  readonly url?: string | undefined;
-}
-
-/** A target in a list. */
-export interface TargetItem {
-  /** The name of the target in requests. */
-  readonly targetSlug: string;
-  /** Its name for people. */
-  readonly name?: string | undefined;
-  /** Undefined if the server does not report it. */
-  readonly state?: TargetState | undefined;
-  /** Whether customers see it. Undefined if the server does not report it. */
-  readonly production?: boolean | undefined;
-  /** ISO 8601. */
-  readonly createdAt?: string | undefined;
-  /** http(s) URL of the target. */
-  readonly url?: string | undefined;
-}
-
-/** A target to make. */
-export interface CreateTargetRequest extends TargetRequest {
-  /** Its name for people. @default the slug */
-  readonly name?: string | undefined;
-  /** Another target of the project, whose variables and settings it starts with. What that runs may be deployed. */
-  readonly copyFrom?: string | undefined;
-  /** Settings to start with. What the service does not take for a new target, the host changes once it is ready. */
-  readonly settings?: TargetSettings | undefined;
-}
-
-/** Answer to a request to make a target: with the slug that it has. */
-export interface CreateTargetResult extends TargetItem, ServiceAnswer {
-  /** For users, one sentence each. */
-  readonly warnings?: readonly string[] | undefined;
-}
-
-/** An environment variable of a target. Its value stays on the service. */
-export interface VariableItem {
-  /** As the app reads it. */
-  readonly name: string;
-  /** Whether the target runs with it, in the words of the service. */
-  readonly status?: string | undefined;
-  /** ISO 8601. */
-  readonly updatedAt?: string | undefined;
-  /** Who changed it last, for users. */
-  readonly updatedBy?: string | undefined;
-}
-
-/** Variables to change, at least one. */
-export interface SetVariablesRequest extends TargetRequest {
-  /** Values by name. */
-  readonly set: Readonly<Record<string, string>>;
-  /** Names of variables to remove. One that is not there is no error. */
-  readonly unset: readonly string[];
-}
-
-/** What an app has logged. */
-export interface LogEntry {
-  /** Without a line break at its end. */
-  readonly message: string;
-  /** ISO 8601. */
-  readonly time?: string | undefined;
-  /** As the app writes it: `INFO`. */
-  readonly level?: string | undefined;
-  /** ID of the request that it belongs to. */
-  readonly requestId?: string | undefined;
-}
-
-/** Which part of a list the host asks for. */
-export interface ListRange {
-  /** How many items it wants. A part may have fewer, and more do no harm. */
-  readonly limit: number;
-  /** The `cursor` of the part before it. Undefined: the first part. */
-  readonly cursor?: string | undefined;
-}
-
-/** Which part of a list of a target it asks for. */
-export interface TargetRange extends ListRange, TargetRequest {}
-
-/** Part of a list, newest first. A short list, or one that is in memory, may be one part. */
-export interface ListResult<Item> extends ServiceAnswer {
-  /** May be fewer than were asked for. */
-  readonly items: readonly Item[];
-  /** Where the next part starts, such as an offset, or a token of the service. Without one, the list ends here. */
-  readonly cursor?: string | undefined;
-  /** The length of the whole list, if the server reports it. */
-  readonly total?: number | undefined;
-}
 
 /** What a service refuses anyway. The host says so before it builds or sends what would be refused. */
 export interface BackendLimits {

@@ -2,8 +2,14 @@ import type {StandardSchemaV1} from '@standard-schema/spec';
 import * as v from 'valibot';
 import {isRecord} from '../text/json.js';
 import type {BuiltInContext, HostBackend} from './host-backend.js';
-import type {Backend, BackendCapability, LogEntry} from './contract.js';
-import {deploymentStatuses, targetStates} from './references.js';
+import type {Backend, BackendCapability, DeploymentStatus, LogEntry} from './contract.js';
+
+export const deploymentStatuses = ['queued', 'in_progress', 'finished', 'failed'] as const satisfies DeploymentStatus[];
+
+/** Whether a deployment with this status, if it is known, has yet to end. */
+export function isUnderWay(status: string | undefined): boolean {
+  return status === 'queued' || status === 'in_progress';
+}
 
 // What the host relies on in an answer. Other members of it are left alone.
 
@@ -63,7 +69,7 @@ const deploymentItem = v.looseObject({
 const target = {
   targetSlug: v.pipe(v.string(), v.nonEmpty()),
   name: text,
-  state: v.optional(v.picklist(targetStates)),
+  state: v.optional(v.picklist(['creating', 'ready', 'publishing', 'failed', 'deleting'])),
   production: v.optional(v.boolean()),
   createdAt: text,
   url: text,

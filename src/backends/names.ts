@@ -1,4 +1,4 @@
-/** The backends of this package. Not derived from `built-ins.ts`, which would load them. */
+/** The backends of this package. Not derived from `built-in-backends.ts`, which would load them. */
 const builtInNames = ['api', 'legacy'] as const;
 export type BuiltInName = (typeof builtInNames)[number];
 

@@ -1,8 +1,7 @@
 import {createError} from '../errors/index.js';
 import {nearest} from '../text/suggest.js';
 import {builtIns} from './built-in-backends.js';
-import {checkBackendShape} from './backend-shape.js';
-import {checkedBackend} from './checked-backend.js';
+import {checkBackendShape, checkedBackend} from './plugins/checked-backend.js';
 import type {HostBackend} from './host-backend.js';
 import {qualifiedName} from './names.js';
 import {asSentence} from '../text/sentence.js';

@@ -9,7 +9,7 @@ import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured
 import type {HostBackend} from './host-backend.js';
 import {callBackend} from './call.js';
 import type {Backend, BackendCheckContext} from './contract.js';
-import {OptionText, validateOptionTexts} from './option-text.js';
+import {OptionText, validateOptionTexts} from './plugins/option-text.js';
 import {asSentence} from '../text/sentence.js';
 import type {Suggestion} from '../errors/suggestion.js';
 import {backendTitle, isBuiltIn, type RuntimeBackend} from './names.js';

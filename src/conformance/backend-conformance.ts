@@ -6,7 +6,7 @@ import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import {checkBackendShape} from '../backends/backend-shape.js';
+import {checkBackendShape} from '../backends/plugins/checked-backend.js';
 import type {AnyBackend} from '../backends/contract.js';
 import type {OptionalMember} from '../backends/members.js';
 import {createRedactor} from '../http/redact.js';

@@ -10,7 +10,7 @@ import {
   type OptionalMember,
   type RequestOf,
 } from '../backends/members.js';
-import {checkedBackend} from '../backends/checked-backend.js';
+import {checkedBackend} from '../backends/plugins/checked-backend.js';
 import {secretsOf} from '../backends/resolve-backend.js';
 import {createBackendContext, type BackendContextOptions} from '../backends/backend-context.js';
 import type {

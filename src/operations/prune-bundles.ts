@@ -1,5 +1,5 @@
 import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
-import {isUnderWay} from '../backends/references.js';
+import {isUnderWay} from '../backends/members.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {createError} from '../errors/index.js';
 import {count} from '../text/sentence.js';

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import {describe, expect, test} from 'vitest';
 import {optionsOf} from '../../src/backends/resolve-backend.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
-import {OptionText, validateOptionTexts} from '../../src/backends/option-text.js';
+import {OptionText, validateOptionTexts} from '../../src/backends/plugins/option-text.js';
 
 const texts = (options: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(options).map(([name, value]) => [name, new OptionText(value)]));

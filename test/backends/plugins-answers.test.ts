@@ -1,11 +1,11 @@
 import {describe, expect, test} from 'vitest';
 
-import {checkedBackend} from '../../src/backends/checked-backend.js';
+import {checkedBackend} from '../../src/backends/plugins/checked-backend.js';
 import {optionsOf, secretsOf} from '../../src/backends/resolve-backend.js';
 import type {HostBackend} from '../../src/backends/host-backend.js';
 import type {Backend} from '../../src/backends/contract.js';
 import {backendMembers, capabilitiesOf, type MemberName} from '../../src/backends/members.js';
-import {OptionText} from '../../src/backends/option-text.js';
+import {OptionText} from '../../src/backends/plugins/option-text.js';
 
 /** A backend whose members answer what they are told to, whatever the types say. */
 function answering(answer: unknown, more: object = {}): HostBackend {

@@ -1,6 +1,6 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
-import {discoverBackends, type BackendPlugin, type HookOutcome} from '../../src/backends/plugins.js';
+import {discoverBackends, type BackendPlugin, type HookOutcome} from '../../src/backends/plugins/discover.js';
 
 const never = new AbortController().signal;
 

@@ -1,4 +1,4 @@
-import {isUnderWay} from '../../src/backends/references.js';
+import {isUnderWay} from '../../src/backends/members.js';
 import type {Answer, RequestName} from './wire.js';
 
 /** A bundle of the model. */

@@ -4,8 +4,7 @@ import {api, type apiSchemas} from '../../wire/api.js';
 import {fetchPage, listedVariable, readAcceptance, readAnswer, variablesBody} from '../answers.js';
 import type {HostBackend} from '../host-backend.js';
 import {configurationMembers} from '../configuration-members.js';
-import type {TargetItem} from '../contract.js';
-import type {TargetState} from '../references.js';
+import type {TargetItem, TargetState} from '../contract.js';
 import {connectApi, type ApiBackendOptions, type ApiContext} from './connection.js';
 
 const {operations} = api;

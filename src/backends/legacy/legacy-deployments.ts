@@ -23,7 +23,7 @@ import type {
   ListResult,
   TargetRange,
 } from '../contract.js';
-import {isUnderWay} from '../references.js';
+import {isUnderWay} from '../members.js';
 import {connectLegacy, type LegacyContext} from './connection.js';
 
 const {LegacyDeployAccepted, LegacyDeployment} = legacySchemas;

@@ -4,8 +4,7 @@ import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import {fetchPage, listedVariable, readAcceptance, readAnswer, variablesBody} from '../answers.js';
 import type {HostBackend} from '../host-backend.js';
 import {configurationMembers, settingsBody} from '../configuration-members.js';
-import type {LogEntry, TargetItem} from '../contract.js';
-import type {TargetState} from '../references.js';
+import type {LogEntry, TargetItem, TargetState} from '../contract.js';
 import {connectLegacy, logsAddress, type LegacyBackendOptions, type LegacyContext} from './connection.js';
 
 const {operations} = legacy;

@@ -4,7 +4,7 @@ import {Config, Plugin} from '@oclif/core/config';
 import {error, exit, warn} from '@oclif/core/errors';
 import {stdout} from '@oclif/core/ux';
 import {withTimeout} from '../../backends/call.js';
-import {runningPlugin} from '../../backends/plugin-code.js';
+import {runningPlugin} from '../../backends/plugins/plugin-code.js';
 import type {BackendFailure} from '../../backends/registry.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {asRecord} from '../../text/json.js';

@@ -1,4 +1,4 @@
-import {writeNouns} from '../../backends/hooks.js';
+import {writeNouns} from '../../backends/contract/hooks.js';
 import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';

@@ -6,7 +6,7 @@ import {isCI} from 'ci-info';
 import type {Interfaces} from '@oclif/core';
 import {setLogger} from '@oclif/core/logger';
 import {settings} from '@oclif/core/settings';
-import {runningPlugin} from '../../backends/plugin-code.js';
+import {runningPlugin} from '../../backends/plugins/plugin-code.js';
 import {createError, isRuntimeCliError, signalExitCodes} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';

@@ -1,6 +1,6 @@
 import type {Interfaces} from '@oclif/core';
 import {secretsOf} from '../../backends/resolve-backend.js';
-import type {BackendPlugin} from '../../backends/plugins.js';
+import type {BackendPlugin} from '../../backends/plugins/discover.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import type {CommandContext} from '../command/command-context.js';
 import {skipsPlugins} from '../command/plugins.js';
@@ -24,7 +24,7 @@ export async function loadWantedBackends(
  */
 export async function loadAllBackends(context: CommandContext, settings: Settings): Promise<BackendRegistry> {
   const {config, env, flags, output, signal} = context;
-  const {discoverBackends} = await import('../../backends/plugins.js');
+  const {discoverBackends} = await import('../../backends/plugins/discover.js');
   const withBackends = skipsPlugins(env)
     ? []
     : [...config.plugins.values()].filter(({hooks}) => hooks[hook] !== undefined);

@@ -1,4 +1,4 @@
-import {OptionText} from '../../backends/option-text.js';
+import {OptionText} from '../../backends/plugins/option-text.js';
 
 /**
  * The addresses in options, as http(s) URLs: what URL parsers take for one, whatever the option is called, and hosts.

@@ -1,5 +1,5 @@
 import type {Backend} from '../../backends/contract.js';
-import {OptionText} from '../../backends/option-text.js';
+import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {qualifiedName} from '../../backends/names.js';
 import {createError} from '../../errors/index.js';

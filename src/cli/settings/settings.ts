@@ -1,6 +1,6 @@
 import {relative} from 'node:path';
 import {inspect} from 'node:util';
-import {OptionText} from '../../backends/option-text.js';
+import {OptionText} from '../../backends/plugins/option-text.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {asRecord, isRecord, ownValue} from '../../text/json.js';

@@ -3,7 +3,7 @@ import {homedir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {inspect} from 'node:util';
 import * as v from 'valibot';
-import {OptionText} from '../../backends/option-text.js';
+import {OptionText} from '../../backends/plugins/option-text.js';
 import {decodeText} from '../../files/read-file.js';
 import {onWindows} from '../../text/platform.js';
 import {asRecord, isRecord, ownValue, parseJson, withExactNumbers} from '../../text/json.js';

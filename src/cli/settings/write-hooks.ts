@@ -1,7 +1,7 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Interfaces} from '@oclif/core';
 import type {PlannedWrite, WriteOutcome} from '../../backends/contract.js';
-import {writeNouns} from '../../backends/hooks.js';
+import {writeNouns} from '../../backends/contract/hooks.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';

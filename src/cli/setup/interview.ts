@@ -1,6 +1,6 @@
 import {resolve, relative, isAbsolute, sep} from 'node:path';
 import {backendTitle} from '../../backends/names.js';
-import {OptionText} from '../../backends/option-text.js';
+import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {unsetOptions} from '../../backends/resolve-backend.js';
 import {createError} from '../../errors/index.js';

@@ -4,7 +4,7 @@ import {optionSuggestions} from '../../backends/resolve-backend.js';
 import type {Backend, BackendLoginContext} from '../../backends/contract.js';
 import {builtInRows} from '../../backends/built-in-backends.js';
 import type {HostBackend} from '../../backends/host-backend.js';
-import {OptionText} from '../../backends/option-text.js';
+import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';

@@ -1,6 +1,6 @@
 import {lstat, mkdir, readdir, readFile, realpath, rm} from 'node:fs/promises';
 import {dirname, join, relative, sep} from 'node:path';
-import {backendNamePattern} from '../../backends/backend-shape.js';
+import {backendNamePattern} from '../../backends/plugins/checked-backend.js';
 import {reservedNames} from '../../backends/registry.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {outputError} from '../../errors/system-failure.js';

@@ -2,7 +2,7 @@ import {join, relative, resolve} from 'node:path';
 import {inspect} from 'node:util';
 import {optionsOf} from '../../backends/resolve-backend.js';
 import {backendTitle} from '../../backends/names.js';
-import {OptionText} from '../../backends/option-text.js';
+import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {hasSensitiveName, unneededIn} from '../../bundle/index.js';
 import type {MycliConfig} from '../../config.js';

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {rm} from 'node:fs/promises';
 import type {DeploymentStatus} from '../../backends/contract.js';
-import {isUnderWay} from '../../backends/references.js';
+import {isUnderWay} from '../../backends/members.js';
 import {HttpFailure} from '../answer.js';
 import type {FaultBook} from '../faults.js';
 import {sitePath, type SiteName} from '../sites/site-address.js';

@@ -1,5 +1,5 @@
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
-import {isUnderWay} from '../../backends/references.js';
+import {isUnderWay} from '../../backends/members.js';
 import {createError} from '../../errors/index.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {allowChange} from '../call-backend.js';

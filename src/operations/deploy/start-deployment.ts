@@ -1,7 +1,7 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {NotedAhead} from '../../backends/host-backend.js';
 import type {BundleId, DeployResult, DeploymentItem} from '../../backends/contract.js';
-import {isUnderWay} from '../../backends/references.js';
+import {isUnderWay} from '../../backends/members.js';
 import {deployFallbackReason} from '../../backends/select.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {asSentence, oneLine} from '../../text/sentence.js';

@@ -1,6 +1,6 @@
 import {resolve} from 'node:path';
 import type {BundleId, DeployOperation} from '../../backends/contract.js';
-import {writeNouns} from '../../backends/hooks.js';
+import {writeNouns} from '../../backends/contract/hooks.js';
 import {readManifest} from '../../bundle/archive/manifest.js';
 import {readWorkTree} from '../../bundle/provenance/git.js';
 import {recordedCommit} from '../../bundle/provenance/provenance.js';

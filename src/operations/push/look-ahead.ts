@@ -1,9 +1,8 @@
 import type {NotedAhead} from '../../backends/host-backend.js';
 import {callInContext} from '../../backends/call.js';
-import {backendMembers} from '../../backends/members.js';
+import {backendMembers, isUnderWay} from '../../backends/members.js';
 import {failsEveryRequest} from '../../backends/answers.js';
 import type {DeploymentItem} from '../../backends/contract.js';
-import {isUnderWay} from '../../backends/references.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
 import type {BundleFormat} from '../../bundle/types.js';

@@ -1,5 +1,5 @@
 import {shownUrl} from '../../backends/answers.js';
-import {isUnderWay} from '../../backends/references.js';
+import {isUnderWay} from '../../backends/members.js';
 import type {BundleId, DeploymentItem, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';

@@ -1,5 +1,5 @@
 import type {TargetItem} from '../../backends/contract.js';
-import {isUnderWay} from '../../backends/references.js';
+import {isUnderWay} from '../../backends/members.js';
 import {amendError, createError} from '../../errors/index.js';
 import {pollUntil} from '../deploy/poll.js';
 import {readHistory} from '../list-bundles.js';

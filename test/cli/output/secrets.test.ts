@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {inspect} from 'node:util';
 import {beforeEach, describe, expect, test} from 'vitest';
-import {OptionText} from '../../../src/backends/option-text.js';
+import {OptionText} from '../../../src/backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../../src/backends/registry.js';
 import type {CommandContext} from '../../../src/cli/command/command-context.js';
 import {updateCredentials} from '../../../src/cli/settings/credential-file.js';

@@ -7,7 +7,7 @@ import {
   settingNames,
   type Connection,
 } from '../../../src/cli/settings/connection-options.js';
-import {OptionText} from '../../../src/backends/option-text.js';
+import {OptionText} from '../../../src/backends/plugins/option-text.js';
 import {resolveSettings} from '../../../src/cli/settings/settings.js';
 
 type Variables = Readonly<Record<string, string>>;

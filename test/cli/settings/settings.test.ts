@@ -10,7 +10,7 @@ import {
   type SettingsSources,
 } from '../../../src/cli/settings/settings.js';
 import {checkedSecret, spacedVariables} from '../../../src/cli/settings/load-settings.js';
-import {OptionText} from '../../../src/backends/option-text.js';
+import {OptionText} from '../../../src/backends/plugins/option-text.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 
 const configPath = '/project/mycli.config.ts';

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {OptionText} from '../../../src/backends/option-text.js';
+import {OptionText} from '../../../src/backends/plugins/option-text.js';
 import {originsIn} from '../../../src/cli/settings/option-addresses.js';
 import {storedSecrets} from '../../../src/cli/settings/plugin-settings.js';
 import {loginDialogue} from '../../../src/cli/setup/login.js';

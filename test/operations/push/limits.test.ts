@@ -4,7 +4,7 @@ import {createHash, randomBytes} from 'node:crypto';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Backend, BackendLimits} from '../../../src/backends/contract.js';
-import {checkBackendShape} from '../../../src/backends/backend-shape.js';
+import {checkBackendShape} from '../../../src/backends/plugins/checked-backend.js';
 import {planBundle, writeBundle} from '../../../src/bundle/index.js';
 import {planOptions} from '../../bundle/project.js';
 import {acme} from '../acme.js';

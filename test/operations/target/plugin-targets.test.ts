@@ -1,6 +1,6 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {BundleId, CreateTargetRequest, TargetItem, TargetRequest} from '../../../src/backends/contract.js';
-import {checkBackendShape} from '../../../src/backends/backend-shape.js';
+import {checkBackendShape} from '../../../src/backends/plugins/checked-backend.js';
 import {deletePreview, deployedPreview, deployPreview} from '../../../src/pipelines/previews.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import * as targets from '../../../src/pipelines/targets.js';

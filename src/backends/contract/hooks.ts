@@ -1,5 +1,5 @@
-import type {BundleFormat} from '../bundle/types.js';
-import type {BundleId, DeploymentRef, DeploymentStatus} from './references.js';
+import type {BundleFormat} from '../../bundle/types.js';
+import type {BundleId, DeploymentRef, DeploymentStatus} from './requests.js';
 
 /** What changes a target. */
 export type DeployOperation = 'push' | 'deploy' | 'promote' | 'rollback';

@@ -1,10 +1,10 @@
-import {withTimeout, pluginTimeoutMs} from './call.js';
-import {backendApiVersion} from './host-backend.js';
-import type {BackendsHookOptions} from './contract.js';
-import {createBackendRegistry, type BackendFailure, type BackendRegistry, type PluginBackend} from './registry.js';
-import {isRecord} from '../text/json.js';
-import {asSentence, oneLine} from '../text/sentence.js';
-import {messageOf} from '../errors/system-failure.js';
+import {withTimeout, pluginTimeoutMs} from '../call.js';
+import {backendApiVersion} from '../host-backend.js';
+import type {BackendsHookOptions} from '../contract.js';
+import {createBackendRegistry, type BackendFailure, type BackendRegistry, type PluginBackend} from '../registry.js';
+import {isRecord} from '../../text/json.js';
+import {asSentence, oneLine} from '../../text/sentence.js';
+import {messageOf} from '../../errors/system-failure.js';
 
 export interface HookOutcome {
   readonly successes: readonly {readonly result: unknown}[];

@@ -1,6 +1,6 @@
 import {inspect} from 'node:util';
 import type {StandardSchemaV1} from '@standard-schema/spec';
-import {parseJson} from '../text/json.js';
+import {parseJson} from '../../text/json.js';
 
 /** An option of a backend as text, from a flag or a variable. The backend's schema decides whether it stays text. */
 export class OptionText {

@@ -1,5 +1,5 @@
-import type {FailedAttempt, HttpClient, HttpOptions, Logger, OpenedStream, RequestBodies} from '../http/types.js';
-import type {Environment} from '../text/platform.js';
+import type {FailedAttempt, HttpClient, HttpOptions, Logger, OpenedStream, RequestBodies} from '../../http/types.js';
+import type {Environment} from '../../text/platform.js';
 
 /** Codes for `context.error`. The reference of errors says what each means, and which exit code it has. */
 export type BackendErrorCode =
