@@ -1,12 +1,11 @@
 import {createWriteStream, lstatSync} from 'node:fs';
-import {mkdir, stat, writeFile} from 'node:fs/promises';
+import {mkdir, rename, stat, writeFile} from 'node:fs/promises';
 import {dirname, basename, join} from 'node:path';
 import type {Writable} from 'node:stream';
-import {pipeline} from 'node:stream/promises';
+import {setTimeout as delay} from 'node:timers/promises';
 import {createError} from '../errors/index.js';
 import {onWindows} from '../text/platform.js';
 import {systemCode, outputError} from '../errors/system-failure.js';
-import {moveFile} from './move-file.js';
 import {isTrusted} from './ownership.js';
 import {readJsonFile} from './read-file.js';
 import {createSweptDirectory} from './temporary-directory.js';
@@ -33,6 +32,30 @@ async function makeOne(path: string): Promise<void> {
     // It exists, or another process was faster; on a read-only volume the error is a different one.
     if ((await stat(path).catch(() => undefined))?.isDirectory() !== true) throw error;
   }
+}
+
+/**
+ * What Windows, and the drives and shares of other systems that it serves, say while another program has the file open.
+ */
+const heldCodes: ReadonlySet<unknown> = new Set(['EPERM', 'EACCES', 'EBUSY']);
+/** Milliseconds between the attempts to move a file: a virus scanner or a reader lets go of it within two seconds. */
+const pauses = [10, 40, 100, 250, 400, 600, 600];
+
+/**
+ * Moves a file or folder into place, atomically.
+ * @throws the system's Error if it cannot be moved, after two seconds if another program may have it open.
+ */
+export async function moveFile(from: string, to: string): Promise<void> {
+  for (const pause of pauses) {
+    try {
+      await rename(from, to);
+      return;
+    } catch (error) {
+      if (!heldCodes.has(systemCode(error))) throw error;
+      await delay(pause);
+    }
+  }
+  await rename(from, to);
 }
 
 /** A complete file in a private folder next to its destination. */
@@ -83,18 +106,23 @@ export async function stageFile<Result>(
 }
 
 /**
- * Atomically replaces a text file, or creates it.
+ * Atomically replaces a text file, or creates it. What killed runs left in its folder is removed.
  * @param mode Permissions of the file, before the umask. @default those of the replaced file
  * @throws RuntimeCliError `ERR_OUTPUT`
  */
 export async function replaceTextFile(path: string, text: string, mode?: number): Promise<void> {
+  verifyRegular(path);
   const replaced = await stat(path).catch(() => undefined);
   const permissions = mode ?? (replaced === undefined ? 0o666 : replaced.mode & 0o777);
-  const staged = await stageFile(path, permissions, (stream) => pipeline([text], stream));
+  const directory = await createSweptDirectory(dirname(path));
+  const temporary = join(directory.path, basename(path));
   try {
-    await staged.place();
+    await writeFile(temporary, text, {flag: 'wx', mode: permissions, flush: true});
+    await moveFile(temporary, path);
+  } catch (error) {
+    throw outputError(path, error);
   } finally {
-    await staged.discard();
+    await directory.remove();
   }
 }
 
@@ -116,22 +144,7 @@ export function verifyRegular(path: string): void {
 }
 
 /**
- * Atomically replaces a file with one that only its owner can read. Its folder must exist; what killed runs left there
- * is removed.
- */
-export async function replacePrivateFile(path: string, content: string): Promise<void> {
-  const directory = await createSweptDirectory(dirname(path));
-  const temporary = join(directory.path, basename(path));
-  try {
-    await writeFile(temporary, content, {flag: 'wx', mode: 0o600, flush: true});
-    await moveFile(temporary, path);
-  } finally {
-    await directory.remove();
-  }
-}
-
-/**
- * Reads such a file, which contains JSON; undefined if it does not exist. One of another user is an error. The
+ * Reads a JSON file that is its owner's alone; undefined if it does not exist. One of another user is an error. The
  * value of invalid JSON is `undefined`, because the parser's error would quote a part of it.
  */
 export async function readPrivateFile(path: string): Promise<{readonly value: unknown} | undefined> {

@@ -8,7 +8,7 @@ import type {ArchiveInspection} from '../bundle/contents/inspect-archive.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import type {PackResult} from '../bundle/types.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
-import {moveFile} from '../files/move-file.js';
+import {moveFile} from '../files/write-files.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
 import {explainMissing} from './explain-missing.js';

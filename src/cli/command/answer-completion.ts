@@ -6,7 +6,7 @@ import {Worker} from 'node:worker_threads';
 import type {Guard} from '../../modules/load-module.js';
 import {matchModeSchema} from '../../settings/schemas.js';
 import * as v from 'valibot';
-import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
+import {makePrivateDirectory, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
 import {findConfigFile, loadConfigFile, type ConfigSearch} from '../settings/config-file.js';
 import {givenValue} from './command-line.js';
 import {complete, completionLines} from './complete.js';
@@ -82,7 +82,7 @@ async function namesInConfig(
     const text = JSON.stringify({mtimeMs, size, names} satisfies Kept);
     // Without a folder to write to, the code runs each time.
     await makePrivateDirectory(folder)
-      .then(() => replacePrivateFile(place, text))
+      .then(() => replaceTextFile(place, text, 0o600))
       .catch(() => undefined);
   }
   return names;

@@ -4,10 +4,9 @@ import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {systemCode} from '../../errors/system-failure.js';
-import {moveFile} from '../../files/move-file.js';
 import {hasDied, ownPid, ownPidSpace} from '../../files/ownership.js';
 import {withLock} from '../../files/lock.js';
-import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
+import {makePrivateDirectory, moveFile, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
 import type {CheckRecords} from '../../operations/host.js';
 import type {UploadPlace, UploadStates} from '../../backends/upload-state.js';
 import type {PushPlace, PushRecords} from '../../operations/push/records.js';
@@ -120,7 +119,7 @@ function recordFiles<const Schema extends v.GenericSchema>(directory: string, sc
     throw createError('ERR_CONFIG_INVALID', `${path} is not ${what}.`);
   };
   const replace = (name: string, record: JsonRecord): Promise<void> =>
-    replacePrivateFile(join(directory, name), `${JSON.stringify({version: 1, ...record}, undefined, 2)}\n`);
+    replaceTextFile(join(directory, name), `${JSON.stringify({version: 1, ...record}, undefined, 2)}\n`, 0o600);
   return {
     read,
     async write(name: string, record: JsonRecord) {

@@ -1,6 +1,6 @@
 import {inspect} from 'node:util';
 import type {Redirect} from '../../backends/contract.js';
-import {replacePrivateFile} from '../../files/write-files.js';
+import {replaceTextFile} from '../../files/write-files.js';
 import type {AppliedTarget} from '../../operations/targets/apply-target.js';
 import type {TargetDiff, TargetDifference} from '../../operations/targets/compare-target.js';
 import {accessHeader} from '../../settings/target-settings.js';
@@ -88,7 +88,7 @@ export async function withAccess<Result>(
     return await run((value) => (made = value));
   } finally {
     if (made !== undefined && file !== undefined) {
-      await replacePrivateFile(file, `${made}\n`);
+      await replaceTextFile(file, `${made}\n`, 0o600);
       output.outcome(`Wrote the value of the access header of ${targetSlug} to ${file}.`);
     } else if (made !== undefined) {
       output.outcome(`${targetSlug} is shut. Visitors get in with this header, whose value nobody can read again:`);

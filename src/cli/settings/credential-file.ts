@@ -9,7 +9,7 @@ import {asRecord} from '../../text/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {keyed} from '../../settings/schemas.js';
 import {withLock} from '../../files/lock.js';
-import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
+import {makePrivateDirectory, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
 import type {Output} from '../output/output.js';
 import type {Settings} from './settings.js';
 
@@ -92,9 +92,14 @@ export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): 
 }
 
 /** The file itself, when its path is a link, because some users keep their configuration elsewhere. */
-function actualPath(path: string): Promise<string> {
-  // A link to nothing is replaced, as a file that does not exist.
-  return realpath(path).catch(() => path);
+async function actualPath(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    // A link to nothing, or nothing.
+    await rm(path, {force: true});
+    return path;
+  }
 }
 
 /** Reads the stored credentials, if any. Warns when other users can read them. */
@@ -149,9 +154,10 @@ export async function updateCredentials(
       const isEmpty = [origins, trusted ?? [], backends ?? {}].every((entries) => Object.keys(entries).length === 0);
       if (isEmpty) for (const place of [target, path]) await rm(place, {force: true});
       else
-        await replacePrivateFile(
+        await replaceTextFile(
           target,
           `${JSON.stringify({version: 1, origins, last, trusted, backends}, null, 2)}\n`,
+          0o600,
         );
     });
   } catch (error) {

@@ -9,10 +9,9 @@ import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {systemCode} from '../../errors/system-failure.js';
 import {dataFolders} from '../../files/own-files.js';
-import {moveFile} from '../../files/move-file.js';
 import {readJsonFile} from '../../files/read-file.js';
 import {createSweptDirectory} from '../../files/temporary-directory.js';
-import {makePrivateDirectory} from '../../files/write-files.js';
+import {makePrivateDirectory, moveFile} from '../../files/write-files.js';
 import type {LocalRuntimeCredentials} from '../runtime-options.js';
 
 export interface DataFolder {

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {mkdir, readdir, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
-import {moveFile} from '../../files/move-file.js';
+import {moveFile} from '../../files/write-files.js';
 import {objectSchema} from '../../settings/schemas.js';
 import {sitePath, type SiteName} from '../sites/site-address.js';
 import {readDataFile, writeJson} from './data-folder.js';
