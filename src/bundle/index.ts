@@ -1,6 +1,6 @@
 export {bundleFingerprint, manifestPathOf} from './archive/manifest.js';
 export {packBundle, type PackOptions} from './archive/pack.js';
-export {archiveSize} from './archive/archive-size.js';
+export {archiveSize} from './archive/write-tar.js';
 export {
   contentDigest,
   streamBundle,
@@ -25,7 +25,7 @@ export {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js'
 export {debrisWarnings} from './files/debris.js';
 export {checkUnneeded, unneededIn} from './files/unneeded-files.js';
 export {planBundle, type BundlePlan} from './plan.js';
-export {checkArchivedScripts} from './prebuilt/archived-scripts.js';
+export {checkArchivedScripts} from './files/server-code.js';
 export {withReaders} from './prebuilt/bundle-readers.js';
 export {archiveFormat, openBundle} from './prebuilt/open-bundle.js';
 export type * from './types.js';

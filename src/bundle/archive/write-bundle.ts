@@ -10,7 +10,7 @@ import type {Bundle, PackResult, StreamedBundle} from '../types.js';
 import {Digest} from './digest.js';
 import {contentOf, manifestPathOf, stageManifest} from './manifest.js';
 import {packBundle, tarOf, type PackOptions} from './pack.js';
-import {archiveSize} from './archive-size.js';
+import {archiveSize} from './write-tar.js';
 
 /** Options for writing a bundle to a file. */
 interface WriteBundleOptions extends PackOptions {

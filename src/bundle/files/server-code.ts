@@ -1,10 +1,23 @@
+import {buffer} from 'node:stream/consumers';
 import {createError} from '../../errors/index.js';
 import type {Framework} from '../../frameworks/framework.js';
 import {serverCodeIn, ssrOnlyFlags, type ServerScript} from '../../frameworks/server-files.js';
-import {findServerScripts, scriptsOf, startedScripts, type ScriptSource} from '../../projects/server-scripts.js';
+import {exists} from '../../files/read-file.js';
+import {
+  findServerScripts,
+  headBytes,
+  mayBeScript,
+  mayBeServerScript,
+  scriptsOf,
+  startedScripts,
+  type ScriptSource,
+} from '../../projects/server-scripts.js';
 import {fileDetails, listReasons} from '../../text/entry-names.js';
 import type {ResolvedConfig} from '../config/resolve-config.js';
-import type {BundleFile} from '../types.js';
+import {manifestPathOf} from '../archive/manifest.js';
+import {entryPrefix} from '../archive/tar-entries.js';
+import {readTar} from '../prebuilt/read-tar.js';
+import type {Bundle, BundleFile} from '../types.js';
 import {isStatic, ssrOnlyFlag} from './public-files.js';
 
 /** What the default patterns of a bundle keep private. */
@@ -38,10 +51,26 @@ export async function checkBuildScripts(
   return checkScripts(files, {source, patterns: config.ssrOnly, isSite: isStatic(sources), started, framework});
 }
 
+/** As `checkScripts`, for an archive without a manifest: one with a manifest was checked when it was built. */
+export async function checkArchivedScripts(bundle: Bundle, signal?: AbortSignal): Promise<readonly string[]> {
+  if (await exists(manifestPathOf(bundle.path))) return [];
+  const {files, config} = bundle;
+  const prefix = `${entryPrefix(bundle)}/`;
+  const texts = new Map<string, string>();
+  for await (const {header, content} of readTar(bundle.path, {signal})) {
+    const path = header.name.slice(prefix.length);
+    const text = header.name.startsWith(prefix) && mayBeScript(path) ? await buffer(content) : undefined;
+    if (text && mayBeServerScript(path, text.toString('latin1', 0, headBytes))) texts.set(path, text.toString('utf8'));
+  }
+  const text = (path: string) => texts.get(path) ?? '';
+  const source = {paths: ownPaths(files), head: text, text: (path: string) => Promise.resolve(text(path))};
+  return checkScripts(files, {source, patterns: config.ssrOnly, isSite: config.ssrOnly.length === 0});
+}
+
 /**
  * Without links, the packages, of which other warnings tell, and the configuration that old builds have at their top.
  */
-export function ownPaths(files: readonly BundleFile[]): readonly string[] {
+function ownPaths(files: readonly BundleFile[]): readonly string[] {
   return files.flatMap(({path, linkTarget}) =>
     linkTarget === undefined && !/(?:^|\/)node_modules\/|^config\.server\.js$/.test(path) ? [path] : [],
   );
@@ -52,7 +81,7 @@ export function ownPaths(files: readonly BundleFile[]): readonly string[] {
  * scripts that no browser can load.
  * @throws RuntimeCliError `ERR_SENSITIVE_FILES` for a static site, otherwise `ERR_SSR_ENTRY_PUBLIC`, naming the files.
  */
-export async function checkScripts(
+async function checkScripts(
   files: readonly BundleFile[],
   {source, patterns, isSite, started = [], framework}: CheckedFiles,
 ): Promise<readonly string[]> {
