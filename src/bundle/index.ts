@@ -21,9 +21,8 @@ export {
   type PatternLists,
 } from './files/patterns.js';
 export {verifyMarks} from './files/public-files.js';
-export {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js';
+export {checkFileKinds, privateFilesIn} from './files/file-kinds.js';
 export {debrisWarnings} from './files/debris.js';
-export {checkUnneeded, unneededIn} from './files/unneeded-files.js';
 export {planBundle, type BundlePlan} from './plan.js';
 export {checkArchivedScripts} from './files/server-code.js';
 export {withReaders} from './prebuilt/bundle-readers.js';

@@ -1,6 +1,6 @@
 import {join, relative, resolve} from 'node:path';
 import {createError} from '../errors/index.js';
-import {unmatchedWarnings, unwantedFiles, wideEntries, withStrictAdvice} from './files/build-warnings.js';
+import {unmatchedWarnings, cacheWarnings, wideEntries, withStrictAdvice} from './files/build-warnings.js';
 import {checkBundleOptions, type BundlePlanOptions} from './config/check-options.js';
 import {verifyBuildDirectory} from './files/build-output.js';
 import {misplacedRules, readIgnoreRules} from './files/ignore-rules.js';
@@ -17,8 +17,7 @@ import {v2Defaults} from '../settings/schemas.js';
 import {backslashWarnings, markFiles, type PatternLists} from './files/patterns.js';
 import {hiddenSite, siteWarnings, ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
 import {checkBuildScripts} from './files/server-code.js';
-import {checkSensitiveFiles} from './files/sensitive-files.js';
-import {checkUnneeded} from './files/unneeded-files.js';
+import {checkFileKinds} from './files/file-kinds.js';
 import {partWarnings, startWarnings} from './files/left-out.js';
 import {readConfigSources, type ConfigSource} from './config/config-sources.js';
 import {frameworkMetadata} from './config/defaults.js';
@@ -100,12 +99,12 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const scriptWarnings =
     isMarkedByRow || options.allowSensitiveFiles === true ? [] : await checkBuildScripts(files, settings, directories);
   verifyServerFiles(format, settings, {files, ignored: scan.ignored, unmatched: unmatched.ssrOnly, framework});
-  const secretWarnings = await checkSensitiveFiles(files, {
+  const kindWarnings = await checkFileKinds(files, {
+    ...options,
     buildDirectory,
-    allowed: options.allowSensitiveFiles ?? false,
-    serverOnlyFlag: (paths) => ssrOnlyFlag(settings.config.ssrOnly, paths),
+    framework,
+    serverOnlyFlag: (exposed) => ssrOnlyFlag(settings.config.ssrOnly, exposed),
   });
-  const unneededWarnings = checkUnneeded(files, {...options, framework});
   const hasServer = files.some(({ssrOnly}) => ssrOnly);
   const started = framework ?? {name: 'The build', entries: hasServer ? otherEntries : []};
   const message = messageOf(options, origin);
@@ -132,12 +131,11 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
         ...paths,
         ...scan.ignored.map(({path}) => path),
       ]),
-      ...secretWarnings,
+      ...kindWarnings,
       ...scriptWarnings,
-      ...unneededWarnings,
       ...(await partWarnings(projectDirectory, buildDirectory)),
       ...(options.allowSensitiveFiles === true ? [] : siteWarnings(settings, paths)),
-      ...unwantedFiles(files),
+      ...cacheWarnings(files),
       ...wideEntries(files, buildDirectory),
       ...(options.static === true ? [] : await buildWarnings(started, directories, paths)),
       ...(framework === undefined && hasServer ? await startWarnings(buildDirectory, paths) : []),

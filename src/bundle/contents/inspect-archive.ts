@@ -1,7 +1,7 @@
 import {posix} from 'node:path';
 import {countMatches, isExclusion, unmatchedWarnings} from '../index.js';
 import {listPaths} from '../../text/entry-names.js';
-import {hasSensitiveName, secretWarnings} from '../files/sensitive-files.js';
+import {hasSensitiveName, secretWarnings} from '../files/file-kinds.js';
 import {readArchiveContents, type ArchiveContents, type ArchiveLayoutOptions} from './bundle-contents.js';
 
 /** A pattern of the configuration, and how many files it matches on its own. */

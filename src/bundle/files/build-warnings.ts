@@ -10,15 +10,11 @@ export const cacheFolder =
 /** Next.js writes this file next to its cache, so the build directory is `.next` itself. */
 const nextMark = 'BUILD_ID';
 const nextCache = 'cache/';
-const ownConfiguration = /^mycli\.config\.(?:m?[jt]s|json)$/;
 
 export const patternSettings = ['ssrOnly', 'ssrShared'] as const;
 
-/**
- * Warnings about files that are probably not meant to be in a bundle: caches of frameworks, which can be larger than
- * everything else and are never read, and our own configuration.
- */
-export function unwantedFiles(files: readonly BundleFile[]): readonly string[] {
+/** Warnings about caches of frameworks, which can be larger than everything else and are never read. */
+export function cacheWarnings(files: readonly BundleFile[]): readonly string[] {
   const isNext = files.some(({path}) => path === nextMark);
   const caches = new Map<string, {bytes: number; files: number}>();
   for (const {path, size} of files) {
@@ -27,29 +23,11 @@ export function unwantedFiles(files: readonly BundleFile[]): readonly string[] {
     const cache = caches.get(folder) ?? {bytes: 0, files: 0};
     caches.set(folder, {bytes: cache.bytes + size, files: cache.files + 1});
   }
-  const published = files.filter(({ssrOnly}) => !ssrOnly);
-  const own = published.filter(({path}) => ownConfiguration.test(path)).map(({path}) => path);
-  // A server may need them: `strayFiles` tells of those.
-  const isSite = published.length === files.length;
-  const packages = isSite ? published.filter(isPackageFile) : [];
-  return [
-    ...[...caches].map(
-      ([folder, cache]) =>
-        `The build contains a framework's cache, ${showPath(folder)} (${describeSize(cache.bytes)}, ` +
-        `files: ${String(cache.files)}). Pass --ignore '/${folder}' to exclude it.`,
-    ),
-    ...own.map(
-      (path) =>
-        `The bundle would publish ${path}, the configuration of mycli. Push the folder that the build wrote, or pass ` +
-        `--ignore /${path} to exclude the file.`,
-    ),
-    ...(packages.length === 0
-      ? []
-      : [
-          `The bundle would publish node_modules (files: ${String(packages.length)}). Push the folder that the build ` +
-            'wrote, or pass --ignore /node_modules/ to exclude them.',
-        ]),
-  ];
+  return [...caches].map(
+    ([folder, cache]) =>
+      `The build contains a framework's cache, ${showPath(folder)} (${describeSize(cache.bytes)}, ` +
+      `files: ${String(cache.files)}). Pass --ignore '/${folder}' to exclude it.`,
+  );
 }
 
 /** Warnings about entries of a server in UTF-16, as PowerShell 5 writes with `>`. Node cannot run them. */

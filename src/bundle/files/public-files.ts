@@ -11,7 +11,7 @@ import type {BundleFile, BundleFormat} from '../types.js';
 import {cacheFolder, isPackageFile, patternSettings, unmatchedWarnings} from './build-warnings.js';
 import {compilePatterns, isExclusion} from './patterns.js';
 import type {Scan} from './scan.js';
-import {hasSensitiveName, phpAdvice} from './sensitive-files.js';
+import {hasSensitiveName, phpAdvice} from './file-kinds.js';
 
 /** Maximum number of paths in a message. */
 const listed = 5;
@@ -136,14 +136,21 @@ export function strayFiles(
   files: readonly BundleFile[],
   {config: {ssrOnly: patterns}, sources}: ResolvedConfig,
 ): readonly string[] {
-  if (isStatic(sources)) return [];
+  const packages = files.filter((file) => !file.ssrOnly && isPackageFile(file)).map(({path}) => path);
+  const packageFlag = ssrOnlyFlag([...patterns, ...patternsIn('node_modules/', packages)], packages);
+  const packageWarnings =
+    packages.length === 0
+      ? []
+      : [
+          `Anyone could download node_modules (files: ${String(packages.length)}). Pass --ignore /node_modules/ to ` +
+            `exclude it${isStatic(sources) ? '.' : `, or, if the server needs it, ${packageFlag ?? anyFlag}`}`,
+        ];
+  if (isStatic(sources)) return packageWarnings;
   const exposed = files.filter((file) => !file.ssrOnly && isEntry(file)).map(({path}) => path);
   const byDefault = patternSettings.filter((key) => fromOf(sources, key) === defaultSource);
   const isBeside = besideServer(files, patterns);
   const excluded = compilePatterns(patterns.filter(isExclusion).map((pattern) => pattern.replace(/^!+/, '')));
   // What is excluded on purpose, or what other warnings are about, does not count.
-  const packages = files.filter((file) => !file.ssrOnly && isPackageFile(file)).map(({path}) => path);
-  const withPackages = [...patterns, ...patternsIn('node_modules/', packages)];
   const stray = files
     .filter((file) => !file.ssrOnly && !file.ssrShared && !isEntry(file) && !hasSensitiveName(file))
     .filter((file) => !isPackageFile(file))
@@ -157,12 +164,7 @@ export function strayFiles(
   const flags = byDefault.map((key) => (key === 'ssrOnly' ? '--ssr-only GLOB' : '--ssr-shared GLOB')).join(' or ');
   return [
     ...(exposed.length === 0 ? [] : [`${exposedText(exposed)} Pass ${ssrOnlyFlag(patterns, exposed) ?? anyFlag}`]),
-    ...(packages.length === 0
-      ? []
-      : [
-          `Anyone could download node_modules (files: ${String(packages.length)}). Unless the server needs it, pass ` +
-            `--ignore /node_modules/. If it does, pass ${ssrOnlyFlag(withPackages, packages) ?? anyFlag}`,
-        ]),
+    ...packageWarnings,
     ...(servers.length + others.length === 0
       ? []
       : [

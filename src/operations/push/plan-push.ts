@@ -6,8 +6,7 @@ import {
   archiveFormat,
   archiveSize,
   checkArchivedScripts,
-  checkSensitiveFiles,
-  checkUnneeded,
+  checkFileKinds,
   debrisWarnings,
   openBundle,
   planBundle,
@@ -105,8 +104,7 @@ export async function planPush(open: OpenBackend, source: PushSource, format: Bu
   if (patterns.length > 0) verifyMarks({format, files: bundle.files, patterns});
   const warnings = [
     ...(allowSensitiveFiles ? [] : await checkArchivedScripts(bundle, signal)),
-    ...(await checkSensitiveFiles(bundle.files, {allowed: allowSensitiveFiles})),
-    ...checkUnneeded(bundle.files, source),
+    ...(await checkFileKinds(bundle.files, source)),
     ...debrisWarnings(bundle.files.map(({path}) => path)),
     ...(await strictWarnings(bundle, signal)),
     ...sizeWarnings(bundle),

@@ -39,10 +39,10 @@ test('a folder cache/ is one of a framework where the build is one of Next.js', 
 test.each(['mycli.config.ts', 'mycli.config.json'])(
   'our own configuration, %s, is not published without a word',
   async (name) => {
-    const tree = {...smallBuild, [`build/${name}`]: '', 'build/other/mycli.config.ts': ''};
+    const tree = {...smallBuild, [`build/${name}`]: ''};
     expect(await warningsOf(tree, {static: true, allowSensitiveFiles: true})).toEqual([
-      `The bundle would publish ${name}, the configuration of mycli. Push the folder that the build wrote, or pass ` +
-        `--ignore /${name} to exclude the file.`,
+      `The bundle publishes files that no visitor needs: ${name} (the configuration of mycli). ` +
+        'Exclude them with --ignore GLOB or in .bundleignore.',
     ]);
     expect(await warningsOf(tree, {ssrOnly: ['**/*'], ssrShared: []})).toEqual([]);
   },
@@ -51,8 +51,7 @@ test.each(['mycli.config.ts', 'mycli.config.json'])(
 test('push: packages that the project has installed are not published without a word', async () => {
   const tree = {...smallBuild, 'build/node_modules/a/index.js': '', 'build/node_modules/a/package.json': ''};
   expect(await warningsOf(tree, {static: true, allowSensitiveFiles: true})).toEqual([
-    'The bundle would publish node_modules (files: 2). Push the folder that the build wrote, or pass ' +
-      '--ignore /node_modules/ to exclude them.',
+    'Anyone could download node_modules (files: 2). Pass --ignore /node_modules/ to exclude it.',
   ]);
   expect(await warningsOf(tree, {ssrOnly: ['**/*'], ssrShared: []})).toEqual([]);
 });

@@ -96,7 +96,7 @@ describe('scripts and dot files that are neither server-only nor shared', () => 
     const tree = {...smallBuild, 'build/node_modules/a/index.js': '', 'build/node_modules/.pnpm/b/.x/c.js': ''};
     const [warning, ...more] = await warningsOf(tree);
     expect(more).toEqual([]);
-    const [, list = ''] = /If it does, pass --ssr-only '(.*)'$/.exec(warning ?? '') ?? [];
+    const [, list = ''] = /if the server needs it, --ssr-only '(.*)'$/.exec(warning ?? '') ?? [];
     expect(list).toMatch(/,node_modules\/\*\*\/\*,node_modules\/\*\*\/\.\*\/\*\*\/\.\*\/\*\*$/);
     expect(await warningsOf(tree, {ssrOnly: list.split(',')})).toEqual([]);
     expect(await warningsOf(tree, {ignore: ['/node_modules/']})).toEqual([]);

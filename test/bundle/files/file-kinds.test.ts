@@ -20,7 +20,7 @@ describe('planBundle', () => {
     const tree = {[`build/static/${path}`]: ''};
     await expect(plan(tree)).rejects.toMatchObject({
       code: 'ERR_SENSITIVE_FILES',
-      message: `The bundle would publish files that no visitor needs: static/${path} (${reason}).`,
+      message: `The build would publish files that are not for visitors: static/${path} (${reason}).`,
     });
     expect(await warningsOf(tree, {allowSensitiveFiles: true})).toEqual([expect.stringContaining(`static/${path}`)]);
     expect(await warningsOf(tree, {ignore: [path.split('/').at(-1) ?? '']})).toEqual([]);
