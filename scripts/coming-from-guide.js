@@ -23,11 +23,9 @@ function settingRow({key, variables, field, becomes, standard, note}) {
 await fillFormatted('guides/coming-from.md', {
   commands: table(
     ['there', 'here', ''],
-    oldCommands.map(({client, was, now, note = ''}) => [
-      client === 'others' ? `${code(was)} of others` : code(`${client} ${was}`),
-      code(`mycli ${now}`),
-      note,
-    ]),
+    oldCommands
+      .filter(({client}) => client !== 'others')
+      .map(({client, was, now, note = ''}) => [code(`${client} ${was}`), code(`mycli ${now}`), note]),
   ),
   settings: table(['variable', '`dw.json`, `b2c`', 'here', 'value'], oldSettings.map(settingRow)),
   flags: table(

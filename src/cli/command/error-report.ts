@@ -225,10 +225,6 @@ export function unknownCommand(
       command[0] === 'help' ? [asSentence(note), list] : [['Did you mean ', {run: command}, '?']];
     return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${old.words.join(' ')}`, {suggestions});
   }
-  if (first === 'upgrade') {
-    const suggestions = ['Upgrade mycli with the package manager that installed it.'];
-    return createError('ERR_COMMAND_NOT_FOUND', 'Unknown command: upgrade', {suggestions});
-  }
   const isTopic = topics.some(({name}) => name === first);
   if (isLikelySecret(isTopic && second !== undefined ? second : first)) {
     return createError('ERR_COMMAND_NOT_FOUND', 'Unknown command.', {suggestions: [passSecret, list]});

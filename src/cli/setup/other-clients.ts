@@ -1,4 +1,4 @@
-/** A word of another client, and what it is here: a row of docs/guides/coming-from.md, and a suggestion. */
+/** A word of another client, and what it is here: a suggestion and, with a client, a row of docs/guides/coming-from.md. */
 export interface OldWord {
   readonly client: string;
   /** In capitals: any word. */
@@ -8,6 +8,7 @@ export interface OldWord {
 }
 
 const elsewhere = "Members, certificates, notifications, metrics: on the service's website";
+const upgrade = 'Upgrade mycli with the package manager that installed it';
 
 /** The first row that fits is suggested. */
 export const oldCommands: readonly OldWord[] = [
@@ -88,6 +89,14 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'remove ID', now: 'bundle:delete ID'},
   {client: 'others', was: 'destroy SLUG', now: 'target:delete SLUG'},
   {client: 'others', was: 'env pull', now: 'env:list', note: 'names only: nobody can read values'},
+  {client: 'others', was: 'rm', now: 'bundle:delete'},
+  {client: 'others', was: 'remove', now: 'bundle:delete'},
+  {client: 'others', was: 'previews', now: 'preview:list'},
+  {client: 'others', was: 'vars', now: 'env:list'},
+  {client: 'others', was: 'secrets', now: 'env:list'},
+  {client: 'others', was: 'serve', now: 'runtime:start'},
+  {client: 'others', was: 'upgrade', now: 'help', note: upgrade},
+  {client: 'others', was: 'update', now: 'help', note: upgrade},
   {client: 'others', was: 'config get', now: 'config:show'},
 ];
 
