@@ -7,13 +7,7 @@ import {createSweptDirectory, type TemporaryDirectory} from '../../files/tempora
 import type {Guard} from '../../modules/load-module.js';
 import type {Output} from '../output/output.js';
 import type {CredentialFile} from '../settings/credential-file.js';
-import {
-  completedAddresses,
-  loadSettings,
-  readCheckHeaders,
-  spacedVariables,
-  type SettingsUse,
-} from '../settings/load-settings.js';
+import {loadSettings, readCheckHeaders, type SettingsUse} from '../settings/load-settings.js';
 import type {Session} from './session.js';
 import {
   resolveSettings,
@@ -96,8 +90,6 @@ export class CommandContext {
     this.configFile = sources.file;
     this.#sources = sources;
     output.addSecrets(secretValues(settings));
-    for (const line of completedAddresses(settings)) output.info(line);
-    for (const line of spacedVariables(settings, this.env)) output.warn(line);
     output.completeHints({settings: named});
     return settings;
   }

@@ -15,7 +15,7 @@ import {loadModule, type Guard} from '../../modules/load-module.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {describeProblems, fieldProblems, keyed, objectSchema, nonEmpty} from '../../settings/schemas.js';
 import type {ConfigFile, ConfigSettings} from './settings.js';
-import {finished, isQuoted, quotedMessage} from './text.js';
+import {finished} from './text.js';
 
 const endings = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs', 'json'];
 const configFileNames: readonly string[] = endings.map((ending) => `mycli.config.${ending}`);
@@ -112,26 +112,17 @@ async function readConfig(path: string, {guardCode}: ConfigSearch): Promise<Conf
   });
 }
 
-const slashAdvice = 'Write paths with slashes, such as "./build": in JSON, a backslash begins an escape sequence.';
-
 async function readJsonObject(path: string): Promise<Config> {
   let value: unknown;
   try {
     value = parseSettingsJson(await readTextFile(path));
   } catch (error) {
-    const reason = oneLine(reasonOf(error));
-    const advice = /escape/i.test(reason)
-      ? slashAdvice
-      : 'Correct the file: JSON has no comments and no trailing commas.';
-    throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reason}`), {
+    const advice =
+      'Correct the file: JSON has no comments, no trailing commas, and paths with slashes, such as "./build".';
+    throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${oneLine(reasonOf(error))}`), {
       suggestions: error instanceof SyntaxError ? [advice] : [],
       cause: error,
     });
-  }
-  // No setting has a backspace or a form feed, as `.\build` and `.\files` do.
-  if (/\\[bf]/.test(JSON.stringify(value).replaceAll('\\\\', ''))) {
-    const message = `${path} has a backspace or a form feed in a value: in JSON, \\b and \\f stand for them.`;
-    throw createError('ERR_CONFIG_INVALID', message, {suggestions: [slashAdvice]});
   }
   if (isRecord(value)) return value;
   throw createError('ERR_CONFIG_INVALID', `${path} does not contain a JSON object.`);
@@ -203,27 +194,15 @@ const topKeys = configuredKeys.filter((key) => definitions[key].perTarget !== 'o
 /** `api.origin` is in the object `api`, others are at the top level. */
 const pathOf = (key: SettingKey): readonly string[] => definitions[key].config?.split('.') ?? [];
 
-function schemaInFile(key: SettingKey): v.GenericSchema {
-  const {schema, syntax} = definitions[key];
-  if (syntax !== 'id') return schema;
-  const trimmed = v.transform((value: unknown) => (typeof value === 'string' ? value.trim() : value));
-  return v.pipe(
-    v.unknown(),
-    trimmed,
-    schema,
-    v.check((value) => !isQuoted(value), quotedMessage),
-  );
-}
-
 function schemaOf(keys: readonly SettingKey[], others: v.ObjectEntries = {}) {
   const entries: Record<string, v.GenericSchema> = {};
   for (const name of new Set(keys.map((key) => pathOf(key)[0] ?? ''))) {
     const own = keys.filter((key) => pathOf(key)[0] === name);
     const isObject = own.some((key) => pathOf(key).length > 1);
-    const inside = own.map((key) => [String(pathOf(key)[1]), v.optional(schemaInFile(key))] as const);
+    const inside = own.map((key) => [String(pathOf(key)[1]), v.optional(definitions[key].schema)] as const);
     const [single] = own;
     if (isObject) entries[name] = v.pipe(objectSchema, v.strictObject(Object.fromEntries(inside)));
-    else if (single !== undefined) entries[name] = schemaInFile(single);
+    else if (single !== undefined) entries[name] = definitions[single].schema;
   }
   const optional = Object.entries(entries).map(([name, schema]) => [name, v.optional(schema)] as const);
   return v.pipe(objectSchema, v.strictObject({...Object.fromEntries(optional), ...others}));

@@ -9,16 +9,8 @@ import {reasonOf} from '../../errors/system-failure.js';
 import type {Environment} from '../../text/platform.js';
 import {decodeText, readText} from '../../files/read-file.js';
 import type {Guard} from '../../modules/load-module.js';
-import {isSecretName} from '../../http/redact.js';
-import {asRecord, tryJson} from '../../text/json.js';
-import {
-  definitions,
-  secretKeys,
-  settingKeys,
-  variableOf,
-  type SecretKey,
-  type SettingKey,
-} from '../../settings/definitions.js';
+import {tryJson} from '../../text/json.js';
+import {secretKeys, settingKeys, variableOf, type SecretKey, type SettingKey} from '../../settings/definitions.js';
 import type {CheckOptions} from '../../settings/types.js';
 import type {Output} from '../output/output.js';
 import {readSecretInput, type QuestionContext} from '../setup/prompts.js';
@@ -183,17 +175,6 @@ function urlOf(key: ServiceKey, {value, source}: Setting<string>): string | unde
   }
 }
 
-/** What to say of variables with spaces around their value: it is easily a line break of Windows. */
-export function spacedVariables(settings: Settings, env: Environment): readonly string[] {
-  const names = settingKeys.flatMap((key) => {
-    const {kind, name} = settings[key]?.source ?? {};
-    return kind === 'environment' && name !== undefined && definitions[key].syntax === 'id' ? [name] : [];
-  });
-  return names
-    .filter((name) => env[name] !== env[name]?.trim())
-    .map((name) => `Ignored the spaces or line breaks around the value of ${name}.`);
-}
-
 /** Variables that are no settings: those of the environment, and what `--output-env` writes. */
 const otherVariables = [
   ...['SAFETY', 'TRUSTED_ORIGINS', 'SKIP_PLUGINS'],
@@ -208,16 +189,6 @@ export function misspeltVariables(env: Environment): readonly string[] {
     const own = name.slice(prefix.length);
     const meant = name.startsWith(prefix) && !known.includes(own) ? nearest(own, known, 2) : undefined;
     return meant === undefined ? [] : [`Unknown variable: ${name}. Did you mean ${prefix}${meant}?`];
-  });
-}
-
-/** What to say of addresses without a scheme. An invalid one is reported when connecting. */
-export function completedAddresses(settings: Settings): readonly string[] {
-  return (['origin', 'apiOrigin'] as const).flatMap((key) => {
-    const setting = settings[key];
-    if (setting === undefined || setting.value.includes('://')) return [];
-    const url = urlOf(key, setting);
-    return url === undefined ? [] : [`${setting.source.name} has no scheme: using ${url}.`];
   });
 }
 
@@ -373,22 +344,14 @@ export function checkedSecret(value: string, name: string, suggestions: readonly
   if (isQuoted(secret))
     throw createError('ERR_OPTION_INVALID', `The value of ${name} has quotation marks around it.`, {suggestions});
   if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`, {suggestions});
-  const json = tryJson(secret);
-  if (typeof json === 'object' && json !== null) throw jsonInsteadOf(name, Object.keys(asRecord(json)));
+  if (/^[[{]/.test(secret) && tryJson(secret) !== undefined) {
+    throw createError('ERR_OPTION_INVALID', `The value of ${name} is JSON, not a secret.`, {
+      suggestions: ['Pass only the text of the field with the secret.'],
+    });
+  }
   // Secrets become part of a header, but for keys and certificates in PEM format.
   if (/\p{Cc}/u.test(secret) && !secret.startsWith('-----BEGIN ')) {
     throw createError('ERR_OPTION_INVALID', `The value of ${name} contains a line break or a control character.`);
   }
   return secret;
-}
-
-/** The error about JSON that has the secret, or should have it, in one of its fields. */
-function jsonInsteadOf(name: string, fields: readonly string[]): Error {
-  const shown = fields.slice(0, 10).join(', ');
-  const [field = fields[0]] = fields.filter(isSecretName);
-  return createError(
-    'ERR_OPTION_INVALID',
-    `The value of ${name} is JSON${shown === '' ? '' : ` with the fields ${shown}`}, not a secret.`,
-    {suggestions: [field === undefined ? 'Pass the secret itself.' : `Pass only the text of its field ${field}.`]},
-  );
 }

@@ -85,8 +85,6 @@ const trimmedVariable: Reading = {
   convert: (texts, {isVariable}) => (isVariable ? last(texts).trim() : last(texts)),
 };
 
-export const quotedMessage = 'must not have quotation marks around it';
-
 /** Whether a value still has the quotation marks that a shell would have removed. */
 export function isQuoted(value: unknown): boolean {
   return typeof value === 'string' && /^\s*(["'`]).+\1\s*$/s.test(value);
@@ -94,7 +92,9 @@ export function isQuoted(value: unknown): boolean {
 
 function nameOf(texts: readonly string[], {isVariable}: Place): string {
   const text = last(texts);
-  if (isQuoted(text)) throw new InvalidValue(quotedMessage, ['Remove them: only a shell does that itself.']);
+  if (isQuoted(text)) {
+    throw new InvalidValue('must not have quotation marks around it', ['Remove them: only a shell does that itself.']);
+  }
   if (!isVariable && text !== text.trim()) throw new InvalidValue('must not have spaces around it', ['Remove them.']);
   return text.trim();
 }

@@ -66,13 +66,6 @@ describe('backend:list', () => {
     expect(existsSync(memory)).toBe(true);
   });
 
-  test('tells once what an address without a scheme is completed to, however often it is used', async () => {
-    await using bench = await createPluginBench();
-    const env = {MYCLI_RUNTIME_ORIGIN: '127.0.0.1:1', MYCLI_API_KEY: 'canary-key'};
-    const {stderr} = await bench.mycli(['backend:list', '--verify'], env);
-    expect(stderr.split('MYCLI_RUNTIME_ORIGIN has no scheme: using http://127.0.0.1:1.')).toHaveLength(2);
-  });
-
   test('a check that fails is told of its backend and hides no other', async () => {
     await using bench = await createPluginBench('acme', 'liar');
     const flags = ['--runtime-backend', 'liar', '--backend-option', 'check=throws'];

@@ -208,12 +208,11 @@ describe('the file of another client', () => {
   });
 
   test.each([
-    ['MYCLI_API_KEY', {api_key: canary}, 'Pass only the text of its field api_key.'],
-    ['MYCLI_API_TOKEN', {name: 'a', access_token: canary}, 'is JSON with the fields name, access_token, not a secret.'],
-    ['MYCLI_CLIENT_SECRET', {client: {secret: canary}}, 'Pass only the text of its field client.'],
-    ['MYCLI_CLIENT_SECRET', [], 'Pass the secret itself.'],
-  ])('JSON is refused as the value of %s, and the field is named: %j', async (name, json, expected) => {
+    ['MYCLI_API_KEY', {api_key: canary}],
+    ['MYCLI_CLIENT_SECRET', []],
+  ])('JSON is refused as the value of %s: %j', async (name, json) => {
     const {code, stderr} = await mycli(['bundle:list', '-p', 'shop'], {[name]: JSON.stringify(json)});
-    expect([code, stderr]).toEqual([3, expect.stringContaining(expected)]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining(`The value of ${name} is JSON, not a secret.`)]);
+    expect(stderr).not.toContain(canary);
   });
 });
