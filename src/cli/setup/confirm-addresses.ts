@@ -11,37 +11,68 @@ import {
 } from '../../settings/definitions.js';
 import {flagValue, shellLine} from '../../text/suggest.js';
 import type {CommandContext} from '../command/command-context.js';
-import {checkOrigins, serviceUrl, trustedOrigins} from '../settings/connection-options.js';
+import {checkOrigins, serviceUrl, trustedOrigins, trustedOriginsVariable} from '../settings/connection-options.js';
 import {readCredentials, trustAddresses} from '../settings/credential-file.js';
 import type {Settings} from '../settings/settings.js';
 import {confirm, isAttended} from './prompts.js';
 
+/** A URL that a configuration file sets, and what would go there. */
+export interface Destination {
+  readonly url: string;
+  readonly file: string;
+  /** Names the secret: `MYCLI_API_KEY`, `API key`. */
+  readonly secret: string;
+  /** How the user can name the URL, too: `pass --origin URL`. */
+  readonly trusting: string;
+}
+
 /**
- * Those addresses of a configuration file that are new on this machine: the user has neither set up a project with
- * them nor confirmed them. The file may be that of somebody else's checkout. None with `MYCLI_TRUSTED_ORIGINS`: what it
- * does not list is refused elsewhere.
+ * Asks before secrets go to an address of a configuration file that is new on this machine: the user has neither set up
+ * a project with it nor confirmed it, and the file may be that of somebody else's checkout. With
+ * `MYCLI_TRUSTED_ORIGINS`, nothing is asked: what it does not list is refused elsewhere.
+ * @param asks whether somebody can answer
  * @param afterLogin whether a login makes all addresses of an origin known
+ * @returns the URLs that the user has confirmed
+ * @throws RuntimeCliError `ERR_USAGE` if the answer is no, `ERR_ORIGIN_UNTRUSTED` if nobody can be asked.
  */
-export async function unknownAddresses<Address extends {readonly url: string}>(
-  {env, credentialFile}: Pick<CommandContext, 'env' | 'credentialFile'>,
-  addresses: readonly Address[],
-  afterLogin: boolean,
-): Promise<readonly Address[]> {
-  if (addresses.length === 0 || trustedOrigins(env) !== undefined) return [];
-  const {trusted = [], origins} = await readCredentials(credentialFile);
+export async function confirmDestinations(
+  context: CommandContext,
+  destinations: readonly Destination[],
+  {asks, afterLogin}: {readonly asks: boolean; readonly afterLogin: boolean},
+): Promise<readonly string[]> {
+  if (destinations.length === 0 || trustedOrigins(context.env) !== undefined) return [];
+  const {trusted = [], origins} = await readCredentials(context.credentialFile);
   const hrefs = new Set(trusted.map((url) => new URL(url).href));
-  return addresses.filter(({url}) => {
+  const unknown = destinations.filter(({url}) => {
     const {href, origin} = new URL(url);
     return !hrefs.has(href) && !(afterLogin && origin in origins);
+  });
+  const [first] = unknown;
+  if (first === undefined) return [];
+  const {file, url} = first;
+  const each = (of: (destination: Destination) => string) => [...new Set(unknown.map(of))].join(' and ');
+  const places = each((one) => shownAddress(one.url));
+  const secrets = each(({secret}) => secret);
+  if (asks) {
+    const question = `${file} names ${places}, not used on this machine before. Send the ${secrets} there?`;
+    await confirm(question, 'Cancelled. Nothing was sent.', context);
+    return unknown.map((one) => one.url);
+  }
+  const message = `The ${secrets} would go to ${places}, which only ${file} sets. Nothing was sent.`;
+  const origin = each((one) => new URL(one.url).origin);
+  throw createError('ERR_ORIGIN_UNTRUSTED', message, {
+    suggestions: [
+      `If you trust it, ${each(({trusting}) => trusting)}. In CI, list ${origin} in ${trustedOriginsVariable}.`,
+    ],
+    details: {origin: new URL(url).origin, file},
   });
 }
 
 /**
- * Asks in a terminal before secrets go to an address that a configuration file sets and that is new here, and remembers
- * the answer. Without a terminal, those of the environment go there, for which there is `MYCLI_TRUSTED_ORIGINS`.
+ * Confirms the addresses that secrets of the environment or of a login go to, and remembers the answer. Without a
+ * terminal, those of the environment go there, for which there is `MYCLI_TRUSTED_ORIGINS`.
  * @param use `writes`: whether the command may check a deployment. `readsLogs`: whether it reads the logs of an app
- * @throws RuntimeCliError `ERR_USAGE` if the answer is no, `ERR_ORIGIN_UNTRUSTED` if stored secrets would go there and
- * nobody can be asked.
+ * @throws as `confirmDestinations`
  */
 export async function confirmAddresses(
   context: CommandContext,
@@ -51,25 +82,10 @@ export async function confirmAddresses(
   const isUsed = (key: AddressKey) => (key === 'check' ? writes === true : key !== 'logsOrigin' || readsLogs === true);
   const asks = isAttended(context);
   const sent = addressKeys.filter(isUsed).flatMap((key) => sentTo(settings, key));
-  const addresses = sent.filter(({isStored}) => asks || isStored);
-  const unknown = await unknownAddresses(context, addresses, true);
-  const [first] = unknown;
-  if (first === undefined) return;
-  const each = (of: (address: (typeof unknown)[number]) => string) => [...new Set(unknown.map(of))].join(' and ');
-  const file = context.configFile?.path ?? '';
-  const places = each(({url}) => shownAddress(url));
-  const secrets = each(({secret}) => secret);
-  if (!asks) {
-    const message = `The ${secrets} would go to ${places}, which only ${file} sets. Nothing was sent.`;
-    throw createError('ERR_ORIGIN_UNTRUSTED', message, {
-      suggestions: [`If you trust it, ${first.trusting}, or run the command in a terminal once.`],
-      details: {origin: new URL(first.url).origin, file},
-    });
-  }
-  const question = `${file} names ${places}, not used on this machine before. Send ${secrets} there?`;
-  await confirm(question, 'Cancelled. Nothing was sent.', context);
-  const urls = unknown.map(({url}) => url);
-  await trustAddresses(context.credentialFile, urls).catch((error: unknown) => {
+  const destinations = sent.filter(({isStored}) => asks || isStored);
+  const confirmed = await confirmDestinations(context, destinations, {asks, afterLogin: true});
+  if (confirmed.length === 0) return;
+  await trustAddresses(context.credentialFile, confirmed).catch((error: unknown) => {
     if (!isRuntimeCliError(error)) throw error;
     context.output.warn(`The answer is not remembered. ${error.message}`);
   });
@@ -78,6 +94,7 @@ export async function confirmAddresses(
 /** The URLs of an address that a configuration file sets, if a secret of the environment or of a login goes there. */
 function sentTo(settings: Settings, key: AddressKey) {
   const {receives} = definitions[key];
+  const {source} = settings[key] ?? {};
   const flag = usualFlag(key);
   const isUsed = receives?.backend === undefined || mayUse(settings.runtimeBackend.value, receives.backend);
   const secret = settingKeys
@@ -87,9 +104,10 @@ function sentTo(settings: Settings, key: AddressKey) {
   const isStored = secret?.kind === 'stored';
   // A stored client goes to no other token endpoint than its own, and a ready-made token to none.
   const isOther = key === 'tokenUrl' && (isStored || settings.apiToken !== undefined);
-  if (!isUsed || isOther || secret === undefined || settings[key]?.source.kind !== 'config') return [];
+  if (!isUsed || isOther || secret === undefined || source?.kind !== 'config') return [];
   return urlsOf(settings, key).map((url) => ({
     url,
+    file: source.name,
     isStored,
     secret: secret.name,
     trusting:

@@ -10,12 +10,11 @@ import {isBuiltIn} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../text/suggest.js';
 import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
-import {shownAddress} from '../../http/origin.js';
 import {definitions} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/host.js';
 import type {AuthLoginDocument} from '../output/documents.js';
-import {addressOf, assertTrustedOrigin, trustedOriginsVariable} from '../settings/connection-options.js';
+import {addressOf, assertTrustedOrigin} from '../settings/connection-options.js';
 import {
   credentialKind,
   credentialPath,
@@ -37,24 +36,17 @@ import {
 import {readBackend} from '../settings/reach-backends.js';
 import {originsIn, urlsIn} from '../settings/option-addresses.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
-import {unknownAddresses} from './confirm-addresses.js';
+import {confirmDestinations, type Destination} from './confirm-addresses.js';
 import {aboutCredentials, askService, isRefusal} from './check-credentials.js';
 import {takeOver, type ImportMode} from './take-over.js';
-import {askText, askYesNo, canAsk, confirm, enterSecret, openBrowser, pipeSecret, readSecretInput} from './prompts.js';
-
-/** An address that only the configuration file sets, and how to name it on the command line. */
-interface ConfiguredAddress {
-  readonly url: string;
-  readonly flag: string;
-  readonly file: string;
-}
+import {askText, askYesNo, canAsk, enterSecret, openBrowser, pipeSecret, readSecretInput} from './prompts.js';
 
 /** What a login is for: a service of a built-in backend, or that of a plugin's. */
 interface Login {
-  readonly what: string;
   /** Lines with the addresses and their sources. */
   readonly shown: readonly string[];
-  readonly configured: readonly ConfiguredAddress[];
+  /** The addresses that only a configuration file sets. */
+  readonly configured: readonly Destination[];
   readonly ask: () => Promise<Entered>;
 }
 
@@ -82,23 +74,9 @@ export async function runLogin(context: CommandContext, login: Login, verifies: 
 }
 
 /** Shows where secrets would go, and has addresses confirmed that only a configuration file sets. */
-async function confirmConfigured(context: CommandContext, {what, configured, shown}: Login, asks: boolean) {
+async function confirmConfigured(context: CommandContext, {configured, shown}: Login, asks: boolean) {
   for (const line of shown) context.output.info(line);
-  const unknown = await unknownAddresses(context, configured, false);
-  if (unknown.length === 0) return;
-  const each = (of: (address: ConfiguredAddress) => string) => [...new Set(unknown.map(of))];
-  const file = each((address) => address.file).join(' and ');
-  const message = `The ${what} would go to ${each(({url}) => shownAddress(url)).join(' and ')}, which only ${file} sets.`;
-  if (asks) {
-    await confirm(`${message} Continue?`, 'Cancelled. Nothing was sent or stored.', context);
-    return;
-  }
-  const origins = each(({url}) => new URL(url).origin);
-  const flags = each(({flag}) => flag).join(' ');
-  throw createError('ERR_ORIGIN_UNTRUSTED', `${message} Nothing was sent.`, {
-    suggestions: [`If you trust it, pass ${flags}. In CI, list ${origins.join(',')} in ${trustedOriginsVariable}.`],
-    details: {origin: origins[0], file},
-  });
+  await confirmDestinations(context, configured, {asks, afterLogin: false});
 }
 
 async function verifyAndStore(context: CommandContext, entered: Entered, verifies: boolean): Promise<Verified> {
@@ -193,15 +171,15 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     };
   };
   return {
-    what: label,
     shown: describeSettings(settings, addresses, context.cwd),
     prompt,
     enter,
     configured: addresses.flatMap((key) => {
       const {source} = settings[key] ?? {};
       const address = key === 'tokenUrl' ? tokenUrl : url;
-      const flag = `--${String(definitions[key].flag?.name)} ${shellLine(address)}`;
-      return source?.kind === 'config' ? [{url: address, flag, file: source.name}] : [];
+      if (source?.kind !== 'config') return [];
+      const trusting = `pass --${String(definitions[key].flag?.name)} ${shellLine(address)}`;
+      return [{url: address, file: source.name, secret: label, trusting}];
     }),
     ask: async () => enter(await readSecretInput(prompt, context)),
   };
@@ -255,10 +233,10 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
     };
   };
   return {
-    what: `secrets of the ${name} backend`,
     shown: [],
     configured: configured.map(({option, url}) => {
-      return {url, flag: `--backend-option ${option}=ADDRESS`, file: configFile?.path ?? ''};
+      const trusting = `pass --backend-option ${option}=ADDRESS`;
+      return {url, file: configFile?.path ?? '', secret: `secrets of the ${name} backend`, trusting};
     }),
     async ask() {
       if (backend.login === undefined) return enter(await askForSecrets(backend, context));

@@ -312,7 +312,7 @@ test.runIf(hasScript)(
     const {MYCLI_RUNTIME_ORIGIN: origin = '', ...rest} = await environment();
     const env = {...rest, HOME: root};
     await writeFile(join(root, 'mycli.config.json'), JSON.stringify({origin}));
-    const question = 'Send MYCLI_API_KEY there?';
+    const question = 'Send the MYCLI_API_KEY there?';
     const asked = async (args: readonly string[], answer: string) => {
       const screen = onTerminal(args, env, 200);
       await screen.shows(`names ${origin}, not used on this machine before. ${question}`);
