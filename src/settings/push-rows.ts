@@ -4,6 +4,9 @@ import type {SettingRows} from './row.js';
 import * as schemas from './schemas.js';
 import {secretDetails, v2Defaults} from './schemas.js';
 
+/** A secret, which no configuration file may have. */
+const secret = {config: false, schema: schemas.nonEmpty, syntax: 'secret'} as const;
+
 const listDetails = 'Repeatable, comma-separated or a JSON array.';
 
 /** The project, the backend, and how to reach it. */
@@ -49,9 +52,7 @@ export const connectionRows = {
   },
   apiKey: {
     flag: {name: 'api-key', value: 'KEY'},
-    config: false,
-    schema: schemas.nonEmpty,
-    syntax: 'secret',
+    ...secret,
     label: 'API key',
     summary: 'API key.',
     details: secretDetails,
@@ -75,42 +76,32 @@ export const connectionRows = {
   },
   clientSecret: {
     flag: {name: 'client-secret', value: 'SECRET'},
-    config: false,
-    schema: schemas.nonEmpty,
-    syntax: 'secret',
+    ...secret,
     label: 'client secret',
     summary: 'OAuth client secret.',
     details: secretDetails,
   },
   clientKey: {
     variable: 'MYCLI_CLIENT_KEY',
-    config: false,
-    schema: schemas.nonEmpty,
-    syntax: 'secret',
+    ...secret,
     label: 'client key',
     summary: 'Private key of the OAuth client, in PEM format, instead of a client secret.',
   },
   clientKeyPassphrase: {
     variable: 'MYCLI_CLIENT_KEY_PASSPHRASE',
-    config: false,
-    schema: schemas.nonEmpty,
-    syntax: 'secret',
+    ...secret,
     label: 'passphrase of the client key',
     summary: 'Passphrase of the client key.',
   },
   clientCertificate: {
     variable: 'MYCLI_CLIENT_CERTIFICATE',
-    config: false,
-    schema: schemas.nonEmpty,
-    syntax: 'secret',
+    ...secret,
     label: 'client certificate',
     summary: 'Certificate that is registered for the client, in PEM format. The client key must belong to it.',
   },
   apiToken: {
     flag: {name: 'api-token', value: 'TOKEN'},
-    config: false,
-    schema: schemas.nonEmpty,
-    syntax: 'secret',
+    ...secret,
     label: 'API token',
     summary: 'OAuth access token, instead of a client.',
     details: secretDetails,

@@ -1,4 +1,4 @@
-import {join, relative, resolve} from 'node:path';
+import {basename, join, relative, resolve} from 'node:path';
 import {inspect} from 'node:util';
 import {optionsOf} from '../../backends/resolve-backend.js';
 import {backendTitle} from '../../backends/names.js';
@@ -13,6 +13,7 @@ import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
 import {filesIn} from '../../projects/build-folder.js';
 import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {readJsonRecord} from '../../projects/read-project.js';
 import {definitions} from '../../settings/definitions.js';
 import {listPaths} from '../../text/entry-names.js';
 import {asRecord} from '../../text/json.js';
@@ -31,7 +32,6 @@ import {signIn, type ProjectSetup, type StoredKind} from './login.js';
 import {takeOver} from './take-over.js';
 import {askYesNo, canAsk} from './prompts.js';
 import {withoutTrial, interview, backendOf, folderFrom, pluginOf} from './interview.js';
-import {suggestedSlug} from './suggested-slug.js';
 
 interface ProjectPlan {
   readonly config: MycliConfig;
@@ -194,11 +194,21 @@ async function checkGuess(detected: DetectedBuild | undefined, cwd: string): Pro
 
 async function withSuggestions(settings: Settings, detected: DetectedBuild | undefined, cwd: string) {
   const source = {kind: 'default', name: 'detected'} as const;
-  const slug = await suggestedSlug(cwd);
+  const {name} = await readJsonRecord(join(cwd, 'package.json'));
+  const slug = slugOf(typeof name === 'string' ? name : '') || slugOf(basename(cwd));
   const {projectSlug = slug === '' ? undefined : {value: slug, source}, buildDirectory} = settings;
   const isCertain = detected !== undefined && !(detected.exists && detected.unfit !== undefined);
   if (buildDirectory.source.kind !== 'default' || !isCertain) return {...settings, projectSlug};
   return {...settings, projectSlug, buildDirectory: {value: resolve(cwd, detected.buildDirectory), source}};
+}
+
+/** `@scope/My Shop` becomes `my-shop`. */
+function slugOf(name: string): string {
+  const letters = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  return letters
+    .replace(/^@[^/]*\//, '')
+    .replaceAll(/[^a-z\d]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
 }
 
 function addressKeys(backend: string): readonly ServiceKey[] {
