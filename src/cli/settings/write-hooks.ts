@@ -78,13 +78,8 @@ export async function askBeforeWrite(
     const reasons = vetoes.map(({plugin, reason}) =>
       asSentence(`Plugin ${plugin} vetoed the ${writeNouns[operation]}: ${reason}`),
     );
-    const dryRun = [
-      'To check whether it is allowed, run ',
-      {run: ['bundle:push', '--dry-run']},
-      ' with the same flags.',
-    ];
     throw createError('ERR_VETOED', `${reasons.join(' ')} Nothing was changed.`, {
-      suggestions: [operation === 'push' ? dryRun : 'Run the command again once the plugin allows it.'],
+      suggestions: ['Run the command again once the plugin allows it.'],
       details: {operation, vetoes},
     });
   }
@@ -108,9 +103,8 @@ export async function tellAfterWrite(
 ): Promise<void> {
   const outcome: WriteOutcome = {...write, ...outcomeOf(ended, output)};
   // After Ctrl-C, the time is limited anyway.
-  const answers = signal.aborted
-    ? await runHooks(config, afterHook, outcome, [], interruptedTimeoutMs)
-    : await runHooks(config, afterHook, outcome, [signal], afterTimeoutMs);
+  const [signals, timeoutMs] = signal.aborted ? [[], interruptedTimeoutMs] : [[signal], afterTimeoutMs];
+  const answers = await runHooks(config, afterHook, outcome, signals, timeoutMs);
   for (const answer of answers) {
     if (!('error' in answer)) continue;
     const message = lineOf(messageOf(answer.error), output);

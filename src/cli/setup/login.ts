@@ -9,7 +9,6 @@ import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../text/suggest.js';
-import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
 import {definitions} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/host.js';
@@ -112,12 +111,10 @@ async function verify(context: CommandContext, {backend, options, settings, acce
   }
 }
 
-/** Adds to the error of a check that nothing was stored. Does not advise to look where the credentials come from. */
+/** Adds to the error of a check that nothing was stored. */
 function refuse(error: unknown): never {
   if (!isRuntimeCliError(error)) throw error;
-  const isAboutSource = (part: string | CommandToRun) => typeof part !== 'string' && part.run[0] === 'config:show';
   throw amendError(error, {
-    advice: error.advice.filter((said) => !partsOf(said).some(isAboutSource)),
     suggestions: ['Nothing was stored. Log in again, or pass --no-verify to store credentials unchecked.'],
   });
 }

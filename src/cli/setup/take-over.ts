@@ -8,13 +8,12 @@ import {foreignOwner} from '../../files/ownership.js';
 import {exists, readJsonFile} from '../../files/read-file.js';
 import {shownAddress} from '../../http/origin.js';
 import {plainName} from '../../http/redact.js';
-import {definitions, problemsOf, rejectProblems, variableOf} from '../../settings/definitions.js';
+import {definitions, problemsOf, rejectProblems} from '../../settings/definitions.js';
 import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence} from '../../text/sentence.js';
 import {onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
 import type {CommandContext} from '../command/command-context.js';
-import {configIn} from '../settings/config-file.js';
 import {serviceUrl} from '../settings/connection-options.js';
 import {originOf} from '../settings/load-settings.js';
 import {describeSettings, sourceName, type Settings, type ValueSource} from '../settings/settings.js';
@@ -27,7 +26,7 @@ import {
   tenant,
   type OldKey,
 } from './other-clients.js';
-import {askYesNo, canAsk} from './prompts.js';
+import {askYesNo} from './prompts.js';
 
 const projectFile = 'dw.json';
 const isName = (key: OldKey) => key === 'projectSlug' || key === 'targetSlug';
@@ -327,31 +326,12 @@ export async function withOldSettings(error: RuntimeCliError, context: CommandCo
 }
 
 async function suggestTakeover(context: CommandContext): Promise<readonly Suggestion[]> {
-  const {cwd} = context;
-  const asks = canAsk(context);
-  const variables = inEnvironment(context);
+  const {cwd, configFile} = context;
   const inProject = (await exists(join(cwd, projectFile))) ? [projectFile] : [];
-  const files = [...(await credentialFiles(context)).map(({name}) => name), ...inProject];
-  const facts = [
-    ...(asks ? variables.map(({source: {name}}) => `${name} is set`) : []),
-    ...files.map((name) => `${name} exists`),
-  ];
-  const isSetUp = context.configFile !== undefined || (await configIn(cwd)) !== undefined;
-  const run = [isSetUp ? 'auth:login' : 'init', ...(isSetUp || !asks ? ['--import'] : [])];
-  const list = new Intl.ListFormat('en');
-  return [
-    ...(asks ? [] : renamed(variables, context.settings)),
-    ...(facts.length === 0 ? [] : [[`${list.format(facts)}: run `, {run}, ' to use it.']]),
-  ];
-}
-
-/** What the variables of another client are called here, for a job that nobody can answer questions of. */
-function renamed(variables: OldValue[], settings: Settings | undefined): readonly Suggestion[] {
-  if (!variables.some(({value}) => value instanceof Secret)) return [];
-  if (settings !== undefined) addStandards([{name: '', values: variables}], settings);
-  const unset = variables.filter(({key}) => settings === undefined || ownSetting(settings, key) === undefined);
-  const assigned = unset.map(({key, value, source: {name}}) => {
-    return `${String(variableOf(key))} to ${value instanceof Secret ? `the value of ${name}` : shown(value)}`;
-  });
-  return [`Other clients' variables have other names here. Set ${assigned.join(', ')}.`];
+  const variables = inEnvironment(context).map(({source}) => source.name);
+  const files = (await credentialFiles(context)).map(({name}) => name);
+  const found = [...new Set([...variables, ...files, ...inProject])];
+  if (found.length === 0) return [];
+  const what = `Found ${new Intl.ListFormat('en').format(found)} of another client. To use it, run: `;
+  return [[what, {run: [configFile === undefined ? 'init' : 'auth:login', '--import']}]];
 }

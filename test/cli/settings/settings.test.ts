@@ -90,14 +90,6 @@ test('there is no target with --no-target, whatever the other sources say', () =
   expect(resolved({...given, targets}).guardConfirm?.value).not.toBe(true);
 });
 
-test('an empty --target is an error that names --no-target', () => {
-  const given = {flags: {'no-target': false, target: ''}, env: {MYCLI_TARGET: 'live'}};
-  expect(failure(() => resolved(given))).toMatchObject({
-    code: 'ERR_USAGE',
-    suggestions: ['To push without deploying, pass --no-target.'],
-  });
-});
-
 describe('settings of a target', () => {
   const config: ConfigSettings = {guardBranch: ['main'], guardCiOnly: true};
   const targets = new Map<string, ConfigSettings>([['live', {guardBranch: ['release/*'], guardConfirm: true}]]);

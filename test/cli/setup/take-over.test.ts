@@ -183,10 +183,10 @@ test.each([
   [
     {MRT_API_KEY: canary, MRT_PROJECT: 'shop'},
     {},
-    'Set MYCLI_API_KEY to the value of MRT_API_KEY, MYCLI_PROJECT to shop, MYCLI_RUNTIME_ORIGIN to https://cloud.mobify.com.',
+    'Found MRT_API_KEY and MRT_PROJECT of another client. To use it, run: mycli init --import',
   ],
-  [{}, {'.mobify': canary}, '~/.mobify exists: run mycli init --import to use it.'],
-  [{}, {'.mobify': canary, 'project/mycli.config.json': {projectSlug: 'a'}}, 'login --import to use it.'],
+  [{}, {'.mobify': canary}, 'Found ~/.mobify of another client. To use it, run: mycli init --import'],
+  [{}, {'.mobify': canary, 'project/mycli.config.json': {projectSlug: 'a'}}, 'login --import'],
 ])('errors about missing credentials, and doctor, name what another client has: %j', async (env, files, advice) => {
   await write(files);
   const {code, stderr} = await mycli(['push'], env);
