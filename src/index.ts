@@ -2,11 +2,13 @@ export * from './library.js';
 export type {BundleContentOptions, BundlePlan} from './bundle/index.js';
 export type {PackResult} from './bundle/types.js';
 export type * from './operations/events.js';
+export type * from './operations/bundle-options.js';
 export type * from './operations/options.js';
 export type {CheckedAddress as CheckResult} from './operations/options.js';
 export type * from './operations/push/options.js';
+export type * from './operations/targets/options.js';
 // By the names of their functions.
-export type {PreviewBuildOptions as BuildBundleIntoOptions} from './operations/build-bundle.js';
+export type {PreviewBuildOptions as BuildBundleIntoOptions} from './operations/bundle-options.js';
 export type {
   ProjectOptions as ListPreviewsOptions,
   ProjectOptions as ListTargetsOptions,
@@ -18,18 +20,8 @@ export type {
   PushV2Options as PushBundleV2Options,
   PushV2Result as PushBundleV2Result,
 } from './operations/push/options.js';
-export type {ProjectStatusOptions as GetProjectStatusOptions} from './operations/targets/find-targets.js';
+export type {ProjectStatusOptions as GetProjectStatusOptions} from './operations/targets/options.js';
 export type {CheckOptions} from './settings/types.js';
-export type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
-export type {PruneBundlesOptions, PruneBundlesResult, PruneRules} from './operations/prune-bundles.js';
-export type {BundleDeletion, DeleteBundlesOptions, DeleteBundlesResult} from './operations/delete-bundles.js';
-export type {
-  DownloadBundleOptions,
-  DownloadBundleResult,
-  BundleInspection,
-  InspectArchiveOptions,
-  InspectBundleOptions,
-} from './operations/download-bundle.js';
 export type {ArchiveInspection, PatternMatches} from './bundle/contents/inspect-archive.js';
 export type {
   ArchiveContents,
@@ -39,7 +31,6 @@ export type {
 } from './bundle/contents/bundle-contents.js';
 export type * from './operations/push/records.js';
 export type {UploadPlace, UploadStates} from './backends/upload-state.js';
-export type {BundleSource, ComparedBundle, ReadSourceOptions} from './operations/bundle-source.js';
 export type {
   CategoryDiff,
   ConfigChange,
@@ -50,41 +41,6 @@ export type {
   FileState,
   FileTotal,
 } from './bundle/contents/compare-contents.js';
-export type {DiffBundlesOptions, DiffBundlesResult} from './pipelines/diff.js';
-export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from './operations/list-bundles.js';
-export type {PushPreview} from './operations/push/plan-push.js';
-export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets/find-targets.js';
-export type {AppliedTarget, ApplyTargetOptions} from './operations/targets/apply-target.js';
-export type {
-  DiffTargetOptions,
-  TargetConfiguration,
-  TargetDiff,
-  TargetDifference,
-} from './operations/targets/compare-target.js';
-export type {ListProjectsOptions, ListProjectsResult} from './pipelines/configure.js';
-export type {CreatedTarget, CreateTargetOptions} from './operations/targets/create-target.js';
-export type {DeletedTarget, DeleteTargetOptions, DoomedTarget} from './operations/targets/delete-target.js';
-export type {
-  ChangedTarget,
-  InvalidateOptions,
-  InvalidateResult,
-  SetVariablesOptions,
-  SetVariablesResult,
-  TargetChangeOptions,
-} from './operations/targets/changes.js';
-export type {
-  DeletedPreview,
-  DeletePreviewOptions,
-  DeployedPreview,
-  DeployPreviewOptions,
-  DoomedPreview,
-  PreviewItem,
-  PrunePreviewsOptions,
-} from './operations/targets/previews.js';
-export type {ListPreviewsResult, PrunePreviewsResult} from './pipelines/previews.js';
-export type {TailLogsOptions} from './operations/targets/tail-logs.js';
-export type {ListTargetsResult, ListVariablesResult} from './pipelines/targets.js';
-export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
 export type {BackendSettings} from './backends/built-in-backends.js';
 export type {BundleMatches} from './backends/host-backend.js';
 export type {

@@ -1,3 +1,13 @@
+import type {BundleSource, InspectArchiveOptions, PreviewBuildOptions} from './operations/bundle-options.js';
+import type {
+  DeployPreviewOptions,
+  DeployedPreview,
+  InvalidateOptions,
+  InvalidateResult,
+  SetVariablesOptions,
+  SetVariablesResult,
+  TailLogsOptions,
+} from './operations/targets/options.js';
 import {tmpdir} from 'node:os';
 import type {Writable} from 'node:stream';
 import type {LogEntry} from './backends/contract.js';
@@ -5,20 +15,10 @@ import type {ArchiveInspection} from './bundle/contents/inspect-archive.js';
 import type {PackResult} from './bundle/types.js';
 import {createSweptDirectory} from './files/temporary-directory.js';
 import type {AuthStrategy} from './http/types.js';
-import {bundleSourceIn, type BundleSource} from './operations/bundle-source.js';
-import type {PreviewBuildOptions} from './operations/build-bundle.js';
-import type {InspectArchiveOptions} from './operations/download-bundle.js';
+import {bundleSourceIn} from './operations/bundle-source.js';
 import {optionSchemas, type OptionSchemas} from './operations/option-schemas.js';
 import type {PushV2Options, PushV2Result} from './operations/push/options.js';
-import {
-  targetChanges,
-  type InvalidateOptions,
-  type InvalidateResult,
-  type SetVariablesOptions,
-  type SetVariablesResult,
-} from './operations/targets/changes.js';
-import type {DeployedPreview, DeployPreviewOptions} from './operations/targets/previews.js';
-import type {TailLogsOptions} from './operations/targets/tail-logs.js';
+import {targetChanges} from './operations/targets/changes.js';
 import * as build from './pipelines/build.js';
 import * as remove from './pipelines/delete.js';
 import * as deploy from './pipelines/deploy.js';

@@ -1,3 +1,4 @@
+import type {BuildBundleOptions, BuildBundleResult, PreviewBuildOptions} from './bundle-options.js';
 import {relative, resolve} from 'node:path';
 import {
   manifestPathOf,
@@ -7,28 +8,11 @@ import {
   type BundlePlan,
   type PackOptions,
 } from '../bundle/index.js';
-import type {Bundle} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
 import {listPaths} from '../text/entry-names.js';
 import {isOutside} from '../text/paths.js';
 import {planningHost, type RunHost, type Outlet} from './host.js';
-import type {BuildBundleOptions, CommonOptions} from './options.js';
-
-/** What `buildBundle` resolves to. */
-export interface BuildBundleResult {
-  /** The archive, and how to read it. */
-  readonly bundle: Bundle;
-  /** Path of the manifest. */
-  readonly manifest: string;
-  /** For users, one sentence each. */
-  readonly warnings: readonly string[];
-}
-
-/** Options of a build whose archive goes to a stream, or nowhere. */
-export interface PreviewBuildOptions extends Omit<BuildBundleOptions, 'output'> {
-  /** Path of the archive. It is checked, but not written. */
-  readonly output?: string | undefined;
-}
+import type {CommonOptions} from './options.js';
 
 /** Writes the archive of a plan and its manifest. Each is written completely or not at all. */
 export async function writeBuild(

@@ -1,9 +1,8 @@
+import type {BundleSource, ComparedBundle, ReadSourceOptions} from './bundle-options.js';
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import type {HostBackend} from '../backends/host-backend.js';
 import type {BackendCapability, BundleId} from '../backends/contract.js';
-import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.js';
-import type {BundleContentOptions} from '../bundle/index.js';
 import {rejectProblems, slugProblems} from '../settings/definitions.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
@@ -13,29 +12,7 @@ import {idFor} from './list-bundles.js';
 import {findRunning} from './targets/find-targets.js';
 import {chooseCapable} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
-import type {CommonOptions, ConnectionOptions} from './options.js';
 import {planningHost, type RunHost} from './host.js';
-
-/** Where a bundle is. */
-export type BundleSource =
-  | {
-      /** An archive file, or a build directory. */
-      readonly kind: 'archive' | 'folder';
-      /** Relative to the working directory. */
-      readonly path: string;
-    }
-  | {
-      /** An uploaded bundle. */
-      readonly kind: 'bundle';
-      /** Its ID, or `latest`: the newest usable one by creation time. */
-      readonly bundleId: BundleId;
-    }
-  | {
-      /** The bundle that a target runs. */
-      readonly kind: 'running';
-      /** The target's slug. */
-      readonly targetSlug: string;
-    };
 
 /**
  * What a text for users names: `running:TARGET` what a target runs, `bundle:ID` an uploaded bundle. Anything else that
@@ -72,33 +49,6 @@ export function describeSource(source: BundleSource): string {
     default:
       return source.path;
   }
-}
-
-/** What reading sources needs. */
-export interface ReadSourceOptions
-  extends CommonOptions, ConnectionOptions, Omit<BundleContentOptions, 'buildDirectory'> {
-  /** Required for uploaded bundles. @default 'auto' */
-  readonly preference?: RuntimeBackendPreference | undefined;
-  /** Required for uploaded bundles. */
-  readonly projectSlug?: string | undefined;
-}
-
-/** One of two compared bundles. */
-export interface ComparedBundle {
-  /** In few words: `bundle 42`, or a path. */
-  readonly name: string;
-  /** As its archive has it. */
-  readonly format: BundleFormat;
-  /** Bytes of the archive; undefined for a build directory. */
-  readonly size?: number | undefined;
-  /** Digest of the archive, hex; undefined for a build directory. */
-  readonly sha256?: string | undefined;
-  /** For an uploaded bundle. */
-  readonly backend?: RuntimeBackend | undefined;
-  /** For an uploaded bundle. */
-  readonly projectSlug?: string | undefined;
-  /** For an uploaded bundle. */
-  readonly bundleId?: BundleId | undefined;
 }
 
 export interface ReadSource {

@@ -1,5 +1,5 @@
+import type {BundleDeletion, DeleteBundlesOptions} from './bundle-options.js';
 import type {BundleId, BundleItem} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/names.js';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely, type RunHost} from './host.js';
 import {explainMissing} from './explain-missing.js';
@@ -10,36 +10,6 @@ import {sideBySide} from './side-by-side.js';
 import {readTargets} from './targets/find-targets.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
-import type {ProjectOptions, ProjectResult} from './options.js';
-
-/** The outcome for one bundle. */
-export interface BundleDeletion {
-  /** The bundle that was to be deleted. */
-  readonly bundleId: BundleId;
-  /** Why it was not deleted. */
-  readonly error?: RuntimeCliError | undefined;
-}
-
-/** Options of `deleteBundles`. */
-export interface DeleteBundlesOptions extends ProjectOptions {
-  /** At least one; `latest` is the newest usable one. Duplicates count once. */
-  readonly bundleIds: readonly BundleId[];
-  /**
-   * Called once the backend and the bundles are known, with those of them that it lists. If it rejects, nothing is
-   * deleted.
-   */
-  readonly confirm?:
-    | ((backend: RuntimeBackend, bundleIds: readonly BundleId[], listed: readonly BundleItem[]) => Promise<void>)
-    | undefined;
-  /** Called with the outcome for each bundle. */
-  readonly onDeletion?: ((deletion: BundleDeletion) => void) | undefined;
-}
-
-/** What `deleteBundles` resolves to if every bundle was deleted. */
-export interface DeleteBundlesResult extends ProjectResult {
-  /** In the order in which they were deleted. */
-  readonly deleted: readonly BundleId[];
-}
 
 export async function chooseDeleteBackend(options: DeleteBundlesOptions, host: RunHost): Promise<ChosenBackend> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');

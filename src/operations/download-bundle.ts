@@ -1,12 +1,10 @@
+import type {BundleInspection, DownloadBundleOptions, DownloadBundleResult} from './bundle-options.js';
 import {lstat} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
 import type {BackendCapability, BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
 import {backendTitle} from '../backends/names.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
-import type {ArchiveLayoutOptions} from '../bundle/contents/bundle-contents.js';
-import type {ArchiveInspection} from '../bundle/contents/inspect-archive.js';
 import {readManifest} from '../bundle/archive/manifest.js';
-import type {PackResult} from '../bundle/types.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {moveFile} from '../files/write-files.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
@@ -15,50 +13,10 @@ import {explainMissing} from './explain-missing.js';
 import {namingCapabilities, resolveBundleId} from './list-bundles.js';
 import {invoke} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
-import type {CommonOptions, ProjectOptions, ProjectResult} from './options.js';
+import type {ProjectResult} from './options.js';
 import {PartFile, type PartRequest} from './part-file.js';
 import {withLock} from '../files/lock.js';
 import {asSentence} from '../text/sentence.js';
-
-/** Options of `downloadBundle`. */
-export interface DownloadBundleOptions extends ProjectOptions {
-  /** ID of an uploaded bundle, or `latest`: the newest usable one by creation time. */
-  readonly bundleId: BundleId;
-  /** File to write. @default `bundle-<id>.tar.gz` (for a v1 bundle `bundle-<id>.tar`) in the working directory */
-  readonly output?: string | undefined;
-  /** Overwrites an existing file. @default false */
-  readonly force?: boolean | undefined;
-}
-
-/** What `downloadBundle` resolves to. */
-export interface DownloadBundleResult extends ProjectResult, PackResult {
-  /** With `latest` resolved. */
-  readonly bundleId: BundleId;
-  /** Absolute path of the archive. */
-  readonly path: string;
-  /** Number of files. */
-  readonly files: number;
-  /** Bytes kept from an earlier download. */
-  readonly resumedFrom: number;
-  /**
-   * Whether the digest matches the one that the backend reports, or the one in the manifest next to the file
-   * (`FILE.json`). The built-in backends report none, so without a manifest of this bundle only the archive's structure
-   * was checked.
-   */
-  readonly verified: boolean;
-}
-
-/** Options of `inspectArchive`. */
-export interface InspectArchiveOptions extends Pick<CommonOptions, 'signal' | 'onEvent'>, ArchiveLayoutOptions {}
-
-/** Options of `inspectBundle`. */
-export type InspectBundleOptions = Omit<DownloadBundleOptions, 'output' | 'force'> & InspectArchiveOptions;
-
-/** The contents of an uploaded bundle. */
-export interface BundleInspection extends ArchiveInspection, ProjectResult {
-  /** With `latest` resolved. */
-  readonly bundleId: BundleId;
-}
 
 type Destination = Pick<DownloadBundleOptions, 'bundleId' | 'output' | 'force' | 'cwd'>;
 

@@ -5,16 +5,7 @@ import {createError} from '../errors/index.js';
 import {placeFlags} from '../text/suggest.js';
 import {invoke} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
-import type {ProjectResult, TargetResult} from './options.js';
 import {collectPages, everything, listPages, type ListPart} from './pages.js';
-
-/** One page of a project's bundles. */
-export interface ListBundlesResult extends ProjectResult {
-  /** Newest first. */
-  readonly bundles: readonly BundleItem[];
-  /** Total number, if the server reports it. */
-  readonly total?: number | undefined;
-}
 
 async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   const {projectSlug} = open;
@@ -61,20 +52,6 @@ export function idFor({name, bundleIds}: HostBackend, bundleId: BundleId): Bundl
 /** A part of the bundles of a project, and how many there are, if the server reports it. */
 export function readBundles(open: OpenBackend, part = everything) {
   return collectPages(part, (range) => invoke(open, 'listBundles', range), open.backend);
-}
-
-/** A deployment in a list, and whether the target runs its bundle. */
-export interface ListedDeployment extends DeploymentItem {
-  /** Whether it is the one whose bundle the target runs. False for all of them if the server does not report it. */
-  readonly live: boolean;
-}
-
-/** One page of a target's deployments. */
-export interface ListDeploymentsResult extends TargetResult {
-  /** Newest first. */
-  readonly deployments: readonly ListedDeployment[];
-  /** Total number, if the server reports it. */
-  readonly total?: number | undefined;
 }
 
 /** A part of the deployments to a target. What is skipped is read too: the live one may be there. */

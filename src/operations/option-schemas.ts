@@ -6,31 +6,20 @@ import {definitions, settingKeys, type FlagSet, type KeysOfEach, type SettingKey
 import {knownFields, objectSchema, nonEmpty} from '../settings/schemas.js';
 import {redirectSchema, settingsSchema} from '../settings/target-settings.js';
 import {isRecord} from '../text/json.js';
-import type {DeleteBundlesOptions} from './delete-bundles.js';
-import type {DownloadBundleOptions} from './download-bundle.js';
+import type * as bundles from './bundle-options.js';
 import type * as options from './options.js';
-import type {PruneBundlesOptions} from './prune-bundles.js';
-import type {PushRuntimeBundleBackendOptions} from './push/options.js';
-import type {ApplyTargetOptions} from './targets/apply-target.js';
-import type {CreateTargetOptions} from './targets/create-target.js';
-import type {DeleteTargetOptions} from './targets/delete-target.js';
-import type {InvalidateOptions, SetVariablesOptions} from './targets/changes.js';
-import type {DeployPreviewOptions, PrunePreviewsOptions} from './targets/previews.js';
-import type {TailLogsOptions} from './targets/tail-logs.js';
-import type {ProjectStatusOptions} from './targets/find-targets.js';
+import type * as push from './push/options.js';
+import type * as targets from './targets/options.js';
 
 /** The name of an option of any call of the library. */
 export type CallOptionName =
-  | keyof (PushRuntimeBundleBackendOptions & options.BuildBundleOptions)
-  // Of diffBundles.
-  | 'from'
-  | 'to'
-  | 'variables'
+  | keyof (push.PushRuntimeBundleBackendOptions & bundles.BuildBundleOptions & bundles.DiffBundlesOptions)
   | keyof (options.DeployBundleOptions & options.RollbackBundleOptions & options.PromoteBundleOptions)
-  | keyof (options.WaitForDeploymentOptions & options.ListDeploymentsOptions & ProjectStatusOptions)
-  | keyof (DownloadBundleOptions & DeleteBundlesOptions & PruneBundlesOptions & TailLogsOptions)
-  | keyof (CreateTargetOptions & DeleteTargetOptions & SetVariablesOptions & InvalidateOptions)
-  | keyof (DeployPreviewOptions & PrunePreviewsOptions & ApplyTargetOptions);
+  | keyof (options.WaitForDeploymentOptions & bundles.ListDeploymentsOptions & targets.ProjectStatusOptions)
+  | keyof (bundles.DownloadBundleOptions & bundles.DeleteBundlesOptions & bundles.PruneBundlesOptions)
+  | keyof (targets.CreateTargetOptions & targets.DeleteTargetOptions & targets.ApplyTargetOptions)
+  | keyof (targets.SetVariablesOptions & targets.InvalidateOptions & targets.TailLogsOptions)
+  | keyof (targets.DeployPreviewOptions & targets.PrunePreviewsOptions);
 
 /** The schemas of options that are settings of the same name. */
 function settings<const Name extends SettingKey>(...keys: readonly Name[]) {

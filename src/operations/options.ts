@@ -2,8 +2,6 @@ import type {BackendSettings} from '../backends/built-in-backends.js';
 import type {BundleId, DeploymentRef, DeploymentStatus, WriteOperation} from '../backends/contract.js';
 import type {BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.js';
-import type {BundleContentOptions} from '../bundle/index.js';
-import type {BundleFormat} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {MycliConfig} from '../config.js';
 import type {FollowUps} from '../settings/types.js';
@@ -180,29 +178,6 @@ export interface WaitForDeploymentOptions extends CommonOptions, ConnectionOptio
   readonly projectSlug: string;
   /** The reference returned by a push or a deployment. */
   readonly deployment: DeploymentRef;
-}
-
-/** Options of `listBundles`. */
-export interface ListBundlesOptions extends ProjectOptions {
-  /** Maximum number of entries; `Infinity` for all. @default 25 */
-  readonly limit?: number | undefined;
-  /** Number of newest entries to skip. @default 0 */
-  readonly offset?: number | undefined;
-}
-
-/** Options of `listDeployments`. */
-export interface ListDeploymentsOptions extends ListBundlesOptions, TargetOptions {}
-
-/** Options of `buildBundle`. */
-export interface BuildBundleOptions extends CommonOptions, BundleContentOptions {
-  /** @default 'v2' */
-  readonly format?: BundleFormat | undefined;
-  /** Names the archive's entries. Required for v1. */
-  readonly projectSlug?: string | undefined;
-  /** Path of the archive. Its manifest is written to `<output>.json`. */
-  readonly output: string;
-  /** Overwrites any existing file. @default false: overwrites only bundle archives and manifests */
-  readonly force?: boolean | undefined;
 }
 
 /** A deployment, if there was one, and its known outcome. */

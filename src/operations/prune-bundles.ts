@@ -1,45 +1,14 @@
+import type {PruneRules} from './bundle-options.js';
 import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
 import {isUnderWay} from '../backends/members.js';
-import type {RuntimeBackend} from '../backends/names.js';
 import {createError} from '../errors/index.js';
 import {count} from '../text/sentence.js';
 import {wasRolledBack} from './deploy/rollback-bundle.js';
-import type {DeleteBundlesResult} from './delete-bundles.js';
 import {readBundles, readHistory} from './list-bundles.js';
 import {createdTime} from './pages.js';
 import type {OpenBackend} from './open-backend.js';
-import type {DryRunOptions, ProjectOptions} from './options.js';
 import {sideBySide} from './side-by-side.js';
 import {readTargets} from './targets/find-targets.js';
-
-/** Which bundles `pruneBundles` removes: those to which all of this applies. */
-export interface PruneRules {
-  /**
-   * How many bundles to keep: this many of the newest that match, and for each target this many that it ran before and
-   * could be rolled back to. At least 1. @default 10
-   */
-  readonly keep?: number | undefined;
-  /** Only bundles created at least this long ago, in milliseconds. @default any age */
-  readonly olderThanMs?: number | undefined;
-  /** Only bundles whose whole message matches: `*` stands for any text, `?` for one character. @default any message */
-  readonly match?: string | undefined;
-}
-
-/** Options of `pruneBundles`. */
-export interface PruneBundlesOptions extends ProjectOptions, DryRunOptions, PruneRules {
-  /** Called with what is to be deleted. If it rejects, nothing is deleted. */
-  readonly confirm?: ((backend: RuntimeBackend, bundles: readonly BundleItem[]) => Promise<void>) | undefined;
-}
-
-/** What `pruneBundles` resolves to. */
-export interface PruneBundlesResult extends DeleteBundlesResult {
-  /** Whether it was only to be seen what would be deleted. */
-  readonly dryRun: boolean;
-  /** What was found to delete, newest first. */
-  readonly found: readonly BundleItem[];
-  /** How many other bundles the project has. */
-  readonly kept: number;
-}
 
 interface TargetHistory {
   readonly targetSlug: string;

@@ -1,18 +1,11 @@
+import type {BuildBundleOptions, BuildBundleResult, PreviewBuildOptions} from '../operations/bundle-options.js';
 import type {Outlet, RunHost} from '../operations/host.js';
 import type {Writable} from 'node:stream';
 import {packBundle, type BundlePlan} from '../bundle/index.js';
 import type {PackResult} from '../bundle/types.js';
 import {systemCode} from '../errors/system-failure.js';
-import {
-  packOptions,
-  planBuild,
-  warnOfLaterFiles,
-  writeBuild,
-  type BuildBundleResult,
-  type PreviewBuildOptions,
-} from '../operations/build-bundle.js';
+import {packOptions, planBuild, warnOfLaterFiles, writeBuild} from '../operations/build-bundle.js';
 import {describeArchive, describeFiles} from '../operations/describe-bundle.js';
-import type {BuildBundleOptions} from '../operations/options.js';
 import type {PipelineHost} from './host.js';
 import type {Ledger} from './ledger.js';
 import {runPipeline, type Step} from './run.js';

@@ -1,9 +1,16 @@
-import type {ProjectItem} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/names.js';
+import type {
+  AppliedTarget,
+  ApplyTargetOptions,
+  CreateTargetOptions,
+  DiffTargetOptions,
+  ListProjectsOptions,
+  ListProjectsResult,
+  TargetDiff,
+} from '../operations/targets/options.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import type {Outlet} from '../operations/host.js';
 import type {OpenBackend} from '../operations/open-backend.js';
-import type {ProjectOptions, TargetOptions} from '../operations/options.js';
+import type {TargetOptions} from '../operations/options.js';
 import {allItems} from '../operations/pages.js';
 import {allowChange, invoke} from '../operations/call-backend.js';
 import {
@@ -11,8 +18,6 @@ import {
   applyingCapabilities,
   newAccessValue,
   rotateAccess,
-  type AppliedTarget,
-  type ApplyTargetOptions,
 } from '../operations/targets/apply-target.js';
 import {
   compareTarget,
@@ -22,26 +27,12 @@ import {
   readState,
   unsupportedWarnings,
   verifyConfiguration,
-  type DiffTargetOptions,
-  type TargetDiff,
 } from '../operations/targets/compare-target.js';
-import type {CreateTargetOptions} from '../operations/targets/create-target.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known} from './ledger.js';
 import type {Step} from './run.js';
 import {changeFound, waitForChanged, withBackend, type BackendRequest} from './steps.js';
-
-/** Options of `listProjects`. */
-export type ListProjectsOptions = Omit<ProjectOptions, 'projectSlug'>;
-
-/** What `listProjects` resolves to. */
-export interface ListProjectsResult {
-  /** The backend that was asked. */
-  readonly backend: RuntimeBackend;
-  /** In the order of the server's list. */
-  readonly projects: readonly ProjectItem[];
-}
 
 export async function listProjects(options: ListProjectsOptions, host: PipelineHost): Promise<ListProjectsResult> {
   // The list is that of the credentials, whatever the project.

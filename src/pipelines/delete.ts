@@ -1,3 +1,10 @@
+import type {
+  BundleDeletion,
+  DeleteBundlesOptions,
+  DeleteBundlesResult,
+  PruneBundlesOptions,
+  PruneBundlesResult,
+} from '../operations/bundle-options.js';
 import type {BundleId} from '../backends/contract.js';
 import {count} from '../text/sentence.js';
 import {
@@ -6,20 +13,11 @@ import {
   listedAmong,
   resolveIds,
   takenFromRollbacks,
-  type BundleDeletion,
-  type DeleteBundlesOptions,
-  type DeleteBundlesResult,
 } from '../operations/delete-bundles.js';
 import {allowChange} from '../operations/call-backend.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBackSafely, type Outlet} from '../operations/host.js';
-import {
-  findPrunable,
-  stillPrunable,
-  verifyRules,
-  type PruneBundlesOptions,
-  type PruneBundlesResult,
-} from '../operations/prune-bundles.js';
+import {findPrunable, stillPrunable, verifyRules} from '../operations/prune-bundles.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
 import {runPipeline, type Question, type Step} from './run.js';

@@ -1,41 +1,11 @@
-import {
-  describeSource,
-  isRemote,
-  openSources,
-  readSource,
-  type BundleSource,
-  type ComparedBundle,
-  type OpenedSources,
-  type ReadSourceOptions,
-} from '../operations/bundle-source.js';
+import type {DiffBundlesOptions, DiffBundlesResult} from '../operations/bundle-options.js';
+import {describeSource, isRemote, openSources, readSource, type OpenedSources} from '../operations/bundle-source.js';
 import {count} from '../text/sentence.js';
-import {compareContents, type ContentsDiff} from '../bundle/contents/compare-contents.js';
+import {compareContents} from '../bundle/contents/compare-contents.js';
 import {quickLook} from '../operations/call-backend.js';
 import {variablesOf} from '../operations/targets/compare-target.js';
 import type {PipelineHost} from './host.js';
 import {runPipeline, type Step} from './run.js';
-
-/** Options of `diffBundles`. The options for a bundle's content are those of the build directories to compare. */
-export interface DiffBundlesOptions extends ReadSourceOptions {
-  /** The bundle before. */
-  readonly from: BundleSource;
-  /** The bundle after. */
-  readonly to: BundleSource;
-  /** Names of the environment variables that a target must have, of which one runs a bundle. @default none */
-  readonly variables?: readonly string[] | undefined;
-}
-
-/** What `diffBundles` resolves to. */
-export interface DiffBundlesResult extends ContentsDiff {
-  /** The bundle that `from` names. */
-  readonly before: ComparedBundle;
-  /** The bundle that `to` names. */
-  readonly after: ComparedBundle;
-  /** Those of `variables` that the target lacks. Undefined without a target, and if it does not tell them. */
-  readonly missingVariables?: readonly string[] | undefined;
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
-}
 
 interface DiffRequest {
   readonly options: DiffBundlesOptions;

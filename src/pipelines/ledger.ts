@@ -1,3 +1,4 @@
+import type {CreatedTarget, DoomedTarget} from '../operations/targets/options.js';
 import type {BuiltInUploadResult, NotedAhead} from '../backends/host-backend.js';
 import type {BundleId, DeploymentItem, DeploymentRef, DeploymentStatus, PlannedWrite} from '../backends/contract.js';
 import type {MemberName} from '../backends/members.js';
@@ -11,8 +12,6 @@ import type {TargetLook} from '../operations/deploy/new-place.js';
 import type {Release} from '../operations/deploy/release.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {CheckOutcome} from '../operations/options.js';
-import type {CreatedTarget} from '../operations/targets/create-target.js';
-import type {DoomedTarget} from '../operations/targets/delete-target.js';
 import type {BuiltContent} from '../operations/push/build-push.js';
 import type {FoundUpload} from '../operations/push/find-uploaded.js';
 import type {PushContent} from '../operations/push/plan-push.js';

@@ -1,3 +1,15 @@
+import type {
+  DeletePreviewOptions,
+  DeletedPreview,
+  DeployPreviewOptions,
+  DeployedPreview,
+  DoomedPreview,
+  ListPreviewsResult,
+  PreviewItem,
+  PrunePreviewsOptions,
+  PrunePreviewsResult,
+} from '../operations/targets/options.js';
+import type {PushPreview} from '../operations/push/options.js';
 import type {Outlet} from '../operations/host.js';
 import type {BundleId, TargetItem} from '../backends/contract.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
@@ -6,7 +18,7 @@ import {pollUntil} from '../operations/deploy/poll.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import type {OpenBackend} from '../operations/open-backend.js';
-import type {ProjectOptions, ProjectResult} from '../operations/options.js';
+import type {ProjectOptions} from '../operations/options.js';
 import {
   bundlesOnlyOn,
   findPreview,
@@ -16,15 +28,7 @@ import {
   previewSlugs,
   listPreviewItems,
   previewName,
-  type DeletedPreview,
-  type DeletePreviewOptions,
-  type DoomedPreview,
-  type DeployedPreview,
-  type DeployPreviewOptions,
-  type PreviewItem,
-  type PrunePreviewsOptions,
 } from '../operations/targets/previews.js';
-import type {PushPreview} from '../operations/push/plan-push.js';
 import type {PushRequest} from '../operations/push/request.js';
 import {deleteTargetFrom, findDoomed, refuseProduction} from '../operations/targets/delete-target.js';
 import {readTargets} from '../operations/targets/find-targets.js';
@@ -217,12 +221,6 @@ async function deleteTheirs(open: OpenBackend, ids: readonly BundleId[], outlet:
   }
 }
 
-/** What `listPreviews` resolves to. */
-export interface ListPreviewsResult extends ProjectResult {
-  /** In the order of the server's list. */
-  readonly previews: readonly PreviewItem[];
-}
-
 export async function listPreviews(options: ProjectOptions, host: PipelineHost): Promise<ListPreviewsResult> {
   return withBackend(options, host, {
     needs: ['targets'],
@@ -234,18 +232,6 @@ export async function listPreviews(options: ProjectOptions, host: PipelineHost):
       return {...open.project, previews};
     },
   });
-}
-
-/** What `prunePreviews` resolves to. */
-export interface PrunePreviewsResult extends ProjectResult {
-  /** Whether it was a dry run: nothing was deleted. */
-  readonly dryRun: boolean;
-  /** Those that were old enough. */
-  readonly found: readonly PreviewItem[];
-  /** The slugs of the deleted ones. Empty for a dry run. */
-  readonly deleted: readonly string[];
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
 }
 
 export async function prunePreviews(

@@ -1,3 +1,10 @@
+import type {
+  PushPreview,
+  PushResult,
+  PushRuntimeBundleBackendOptions,
+  PushV2Options,
+  PushV2Result,
+} from '../operations/push/options.js';
 import type {AuthStrategy} from '../http/types.js';
 import {chooseBackend, withFallback} from '../operations/choose-backend.js';
 import {requireTargetUrl} from '../operations/deploy/check-deployment.js';
@@ -9,12 +16,6 @@ import type {OpenBackend} from '../operations/open-backend.js';
 import {buildPush, describeBuilt, type BuiltContent} from '../operations/push/build-push.js';
 import {findLostUpload} from '../operations/push/find-uploaded.js';
 import {planAhead} from '../operations/push/look-ahead.js';
-import type {
-  PushResult,
-  PushRuntimeBundleBackendOptions,
-  PushV2Options,
-  PushV2Result,
-} from '../operations/push/options.js';
 import {
   archivedFormat,
   describePlan,
@@ -22,7 +23,6 @@ import {
   planBuilt,
   planPush,
   uploadFallback,
-  type PushPreview,
 } from '../operations/push/plan-push.js';
 import {requestPush, type PushRequest} from '../operations/push/request.js';
 import {askBeforePush, describeUpload, uploadTo} from '../operations/push/upload-push.js';

@@ -1,3 +1,15 @@
+import type {
+  BundleInspection,
+  DownloadBundleOptions,
+  DownloadBundleResult,
+  InspectArchiveOptions,
+  InspectBundleOptions,
+  ListBundlesOptions,
+  ListBundlesResult,
+  ListDeploymentsOptions,
+  ListDeploymentsResult,
+} from '../operations/bundle-options.js';
+import type {ProjectStatus, ProjectStatusOptions} from '../operations/targets/options.js';
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {createError} from '../errors/index.js';
@@ -8,22 +20,11 @@ import {
   downloadBundleFrom,
   downloadCapabilities,
   readDownloaded,
-  type DownloadBundleOptions,
-  type DownloadBundleResult,
-  type BundleInspection,
-  type InspectArchiveOptions,
-  type InspectBundleOptions,
 } from '../operations/download-bundle.js';
 import {inspectFile, type ArchiveInspection} from '../bundle/contents/inspect-archive.js';
-import {
-  collectDeployments,
-  readBundles,
-  type ListBundlesResult,
-  type ListDeploymentsResult,
-} from '../operations/list-bundles.js';
+import {collectDeployments, readBundles} from '../operations/list-bundles.js';
 import {listRange} from '../operations/pages.js';
 import {backendTitle} from '../backends/names.js';
-import type {ListBundlesOptions, ListDeploymentsOptions} from '../operations/options.js';
 import {sideBySide} from '../operations/side-by-side.js';
 import {
   knownTarget,
@@ -34,8 +35,6 @@ import {
   targetStatus,
   withTarget,
   type FoundTarget,
-  type ProjectStatus,
-  type ProjectStatusOptions,
 } from '../operations/targets/find-targets.js';
 import type {PipelineHost} from './host.js';
 import {runPipeline, type Step} from './run.js';

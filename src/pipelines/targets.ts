@@ -1,24 +1,25 @@
-import type {LogEntry, TargetItem, VariableItem} from '../backends/contract.js';
+import type {
+  ChangedTarget,
+  CreateTargetOptions,
+  CreatedTarget,
+  DeleteTargetOptions,
+  DeletedTarget,
+  ListTargetsResult,
+  ListVariablesResult,
+  TailLogsOptions,
+  TargetChangeOptions,
+} from '../operations/targets/options.js';
+import type {LogEntry} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import type {OpenBackend} from '../operations/open-backend.js';
-import type {ProjectOptions, ProjectResult, TargetOptions, TargetResult} from '../operations/options.js';
-import {createTargetIn, type CreatedTarget, type CreateTargetOptions} from '../operations/targets/create-target.js';
-import {
-  makeChange,
-  type ChangedTarget,
-  type TargetChange,
-  type TargetChangeOptions,
-} from '../operations/targets/changes.js';
+import type {ProjectOptions, TargetOptions} from '../operations/options.js';
+import {createTargetIn} from '../operations/targets/create-target.js';
+import {makeChange, type TargetChange} from '../operations/targets/changes.js';
 import {variablesOf, verifyConfiguration} from '../operations/targets/compare-target.js';
-import {
-  deleteTargetFrom,
-  findDoomed,
-  type DeletedTarget,
-  type DeleteTargetOptions,
-} from '../operations/targets/delete-target.js';
-import {followLogs, type TailLogsOptions} from '../operations/targets/tail-logs.js';
+import {deleteTargetFrom, findDoomed} from '../operations/targets/delete-target.js';
+import {followLogs} from '../operations/targets/tail-logs.js';
 import {reachedProjects, readTargets, withTarget} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
@@ -26,12 +27,6 @@ import {known} from './ledger.js';
 import {runPipeline, type Step} from './run.js';
 import {applyToMade, type ConfigureRequest} from './configure.js';
 import {changeFound, choose, waitForChanged, withBackend} from './steps.js';
-
-/** What `listTargets` resolves to. */
-export interface ListTargetsResult extends ProjectResult {
-  /** In the order of the server's list. */
-  readonly targets: readonly TargetItem[];
-}
 
 export async function listTargets(options: ProjectOptions, host: PipelineHost): Promise<ListTargetsResult> {
   return withBackend(options, host, {
@@ -108,12 +103,6 @@ export async function deleteTarget(options: DeleteTargetOptions, host: PipelineH
     },
   });
   return {...open.project, targetSlug, running: found?.running, dryRun, deleted: result === true, warnings};
-}
-
-/** What `listVariables` resolves to. */
-export interface ListVariablesResult extends TargetResult {
-  /** By name. Values stay on the service. */
-  readonly variables: readonly VariableItem[];
 }
 
 export async function listVariables(options: TargetOptions, host: PipelineHost): Promise<ListVariablesResult> {

@@ -1,5 +1,5 @@
+import type {DownloadBundleOptions} from '../../src/operations/bundle-options.js';
 import type {ProgressEvent, RuntimeEvent} from '../../src/operations/events.js';
-import type {DownloadBundleOptions} from '../../src/operations/download-bundle.js';
 import type {DeployBundleOptions, PromoteBundleOptions, RollbackBundleOptions} from '../../src/operations/options.js';
 import type {PushRuntimeBundleBackendOptions} from '../../src/operations/push/options.js';
 import * as deploy from '../../src/pipelines/deploy.js';

@@ -1,5 +1,5 @@
+import type {BundleDeletion, DeleteBundlesOptions} from '../../src/operations/bundle-options.js';
 import {describe, expect, test} from 'vitest';
-import type {BundleDeletion, DeleteBundlesOptions} from '../../src/operations/delete-bundles.js';
 import {createError} from '../../src/errors/index.js';
 import {acme} from './acme.js';
 import {bundlesLeft as left, startService, type Service} from './pushed-bundles.js';

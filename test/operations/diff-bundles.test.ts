@@ -1,3 +1,4 @@
+import type {DiffBundlesOptions} from '../../src/operations/bundle-options.js';
 import {execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {chmod, cp, mkdir, readdir, rename, rm, symlink, writeFile} from 'node:fs/promises';
@@ -7,7 +8,6 @@ import {describe, expect, test} from 'vitest';
 import type {BundleContents, ContentFile} from '../../src/bundle/contents/bundle-contents.js';
 import {bundleSourceIn} from '../../src/operations/bundle-source.js';
 import {compareContents} from '../../src/bundle/contents/compare-contents.js';
-import type {DiffBundlesOptions} from '../../src/pipelines/diff.js';
 import {createProject, smallBuild, type TestProject} from './test-host.js';
 import {startService} from './pushed-bundles.js';
 import {buildBundle} from '../../src/pipelines/build.js';

@@ -1,3 +1,4 @@
+import type {DownloadBundleOptions} from '../../src/operations/bundle-options.js';
 import {createHash} from 'node:crypto';
 import {chmod, lstat, mkdir, readdir, readFile, rename, symlink, writeFile} from 'node:fs/promises';
 import {rmSync} from 'node:fs';
@@ -6,7 +7,6 @@ import {describe, expect, test} from 'vitest';
 import type {Backend} from '../../src/backends/contract.js';
 import {createBackendRegistry} from '../../src/backends/registry.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
-import type {DownloadBundleOptions} from '../../src/operations/download-bundle.js';
 import {startRecordingServer, type RecordedRequest, type Reply} from '../recording-server.js';
 import {startService, type Service} from './pushed-bundles.js';
 import {createProject} from './test-host.js';

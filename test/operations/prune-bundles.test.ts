@@ -1,7 +1,8 @@
+import type {PruneBundlesOptions, PruneRules} from '../../src/operations/bundle-options.js';
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {BundleId, BundleItem, DeploymentItem} from '../../src/backends/contract.js';
-import {planPrune, type PruneBundlesOptions, type PruneRules} from '../../src/operations/prune-bundles.js';
+import {planPrune} from '../../src/operations/prune-bundles.js';
 import {bundlesLeft as left, startService, type Service} from './pushed-bundles.js';
 import type {EventBody} from '../../src/pipelines/host.js';
 import {pruneBundles} from '../../src/pipelines/delete.js';

@@ -1,27 +1,39 @@
+import type {
+  BundleInspection,
+  DeleteBundlesResult,
+  DiffBundlesResult,
+  DownloadBundleResult,
+  ListBundlesResult,
+  ListDeploymentsResult,
+  PruneBundlesResult,
+} from '../../operations/bundle-options.js';
+import type {
+  AppliedTarget,
+  CreatedTarget,
+  DeletedPreview,
+  DeletedTarget,
+  DeployedPreview,
+  InvalidateResult,
+  ListPreviewsResult,
+  ListProjectsResult,
+  ListTargetsResult,
+  ListVariablesResult,
+  ProjectStatus,
+  PrunePreviewsResult,
+  SetVariablesResult,
+  TargetDiff,
+  TargetStatus,
+} from '../../operations/targets/options.js';
 import type {BundleId, DeploymentItem, LogEntry} from '../../backends/contract.js';
 import type {BackendFailure} from '../../backends/registry.js';
 import type {RuntimeBackend} from '../../backends/names.js';
 import type {BundlePlan} from '../../bundle/index.js';
 import type {Bundle, BundleFile, BundleFileCategory, BundleFormat} from '../../bundle/types.js';
-import type {DeleteBundlesResult} from '../../operations/delete-bundles.js';
-import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
-import type {DiffBundlesResult} from '../../pipelines/diff.js';
-import type {DownloadBundleResult, BundleInspection} from '../../operations/download-bundle.js';
 import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
-import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list-bundles.js';
 import type {DeployBundleResult, PromoteBundleResult, RollbackBundleResult} from '../../operations/options.js';
 import type {ArchiveSummary, PushResult} from '../../operations/push/options.js';
 import type {SafetyMode} from '../../operations/guard/safety.js';
-import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets/find-targets.js';
-import type {AppliedTarget} from '../../operations/targets/apply-target.js';
-import type {TargetDiff} from '../../operations/targets/compare-target.js';
-import type {ListProjectsResult} from '../../pipelines/configure.js';
-import type {CreatedTarget} from '../../operations/targets/create-target.js';
-import type {DeletedTarget} from '../../operations/targets/delete-target.js';
-import type {InvalidateResult, SetVariablesResult} from '../../operations/targets/changes.js';
-import type {DeletedPreview, DeployedPreview} from '../../operations/targets/previews.js';
-import type {ListPreviewsResult, PrunePreviewsResult} from '../../pipelines/previews.js';
-import type {ListTargetsResult, ListVariablesResult} from '../../pipelines/targets.js';
+import type {FoundTarget} from '../../operations/targets/find-targets.js';
 import type {LocalRuntime} from '../../local-runtime/runtime-options.js';
 import type {MycliConfig, TargetConfig} from '../../config.js';
 import type {DoctorCheck} from '../setup/doctor.js';

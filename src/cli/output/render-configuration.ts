@@ -1,8 +1,7 @@
+import type {AppliedTarget, TargetDiff, TargetDifference} from '../../operations/targets/options.js';
 import {inspect} from 'node:util';
 import type {Redirect} from '../../backends/contract.js';
 import {replaceTextFile} from '../../files/write-files.js';
-import type {AppliedTarget} from '../../operations/targets/apply-target.js';
-import type {TargetDiff, TargetDifference} from '../../operations/targets/compare-target.js';
 import {accessHeader} from '../../settings/target-settings.js';
 import {count} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';

@@ -1,9 +1,8 @@
+import type {BuildBundleResult} from '../../operations/bundle-options.js';
+import type {PushPreview, PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
 import prettyBytes from 'pretty-bytes';
 import {categoryOf, type BundlePlan} from '../../bundle/index.js';
 import {projectTitle} from '../../backends/names.js';
-import type {BuildBundleResult} from '../../operations/build-bundle.js';
-import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
-import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {BundlePushDocument, BundleBuildDocument, PushDryRun} from './documents.js';
 import type {Output} from './output.js';
 import {fileColumns} from './render-lists.js';

@@ -1,8 +1,7 @@
+import type {ComparedBundle, DiffBundlesResult} from '../../operations/bundle-options.js';
 import prettyBytes from 'pretty-bytes';
 import {categoryWords} from '../../bundle/index.js';
 import {count} from '../../text/sentence.js';
-import type {ComparedBundle} from '../../operations/bundle-source.js';
-import type {DiffBundlesResult} from '../../pipelines/diff.js';
 import type {CategoryDiff, FileChange} from '../../bundle/contents/compare-contents.js';
 import type {BundleDiffDocument} from './documents.js';
 import type {Output} from './output.js';

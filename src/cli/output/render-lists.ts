@@ -1,9 +1,14 @@
+import type {
+  ListBundlesResult,
+  ListDeploymentsResult,
+  ListedDeployment,
+  PruneBundlesResult,
+} from '../../operations/bundle-options.js';
+import type {ProjectStatus, TargetStatus} from '../../operations/targets/options.js';
 import prettyBytes from 'pretty-bytes';
 import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
 import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
 import {categoryWords} from '../../bundle/index.js';
-import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list-bundles.js';
-import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
 import type {
   BackendListDocument,
   BundleHistoryDocument,
@@ -24,7 +29,6 @@ import type {Output} from './output.js';
 import {count, oneLine} from '../../text/sentence.js';
 import {chooseColumns, describeAge, printList, printTable, type Column, type ListOptions} from './table.js';
 import {shownUrl} from '../../backends/answers.js';
-import type {ProjectStatus, TargetStatus} from '../../operations/targets/find-targets.js';
 
 export const bundleColumns: readonly Column<BundleItem>[] = [
   {name: 'bundleId', value: ({bundleId}) => bundleId},

@@ -1,12 +1,16 @@
+import type {
+  DeletedPreview,
+  DeletedTarget,
+  DoomedTarget,
+  ListVariablesResult,
+  PreviewItem,
+  PrunePreviewsResult,
+  SetVariablesResult,
+} from '../../operations/targets/options.js';
 import {isBuiltIn, projectTitle} from '../../backends/names.js';
 import type {BundleId, ProjectItem, TargetItem, VariableItem} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {TargetResult} from '../../operations/options.js';
-import type {DeletedTarget, DoomedTarget} from '../../operations/targets/delete-target.js';
-import type {SetVariablesResult} from '../../operations/targets/changes.js';
-import type {DeletedPreview, PreviewItem} from '../../operations/targets/previews.js';
-import type {PrunePreviewsResult} from '../../pipelines/previews.js';
-import type {ListVariablesResult} from '../../pipelines/targets.js';
 import {count, oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
 import type {EnvDiffDocument, TargetCreateDocument} from './documents.js';

@@ -1,10 +1,10 @@
+import type {TargetConfiguration} from '../../operations/targets/options.js';
 import {join} from 'node:path';
 import type {TargetConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
 import {withLock} from '../../files/lock.js';
 import {readJsonFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
-import type {TargetConfiguration} from '../../operations/targets/compare-target.js';
 import {asRecord} from '../../text/json.js';
 import type {CommandContext} from '../command/command-context.js';
 import type {Settings} from '../settings/settings.js';

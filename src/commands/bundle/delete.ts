@@ -1,8 +1,8 @@
+import type {DeleteBundlesOptions} from '../../operations/bundle-options.js';
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
 import type {BundleDeleteDocument} from '../../cli/output/documents.js';
 import {flagsOf, yesFlag} from '../../cli/command/flags.js';
-import type {DeleteBundlesOptions} from '../../operations/delete-bundles.js';
 import {projectTitle} from '../../backends/names.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {

@@ -1,3 +1,4 @@
+import type {BundleSource} from '../../operations/bundle-options.js';
 import {relative} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundleDiffDocument} from '../../cli/output/documents.js';
@@ -7,7 +8,6 @@ import {refuseOtherProject} from '../../cli/settings/config-file.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {wantedVariables} from '../../cli/setup/variable-values.js';
 import {requireSetting, type Settings} from '../../cli/settings/settings.js';
-import type {BundleSource} from '../../operations/bundle-source.js';
 import {bundleFlags, flagsOf} from '../../cli/command/flags.js';
 import {exitCodes} from '../../errors/index.js';
 

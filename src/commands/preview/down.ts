@@ -1,10 +1,10 @@
+import type {DoomedPreview} from '../../operations/targets/options.js';
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {guardOptions} from '../../cli/command/operation-options.js';
 import type {PreviewDownDocument} from '../../cli/output/documents.js';
 import {branchArg, findBranch} from '../../cli/command/preview-branch.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
-import type {DoomedPreview} from '../../operations/targets/previews.js';
 
 export default class PreviewDown extends BaseCommand<typeof PreviewDown> {
   static override readonly changes = 'service';

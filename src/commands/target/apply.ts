@@ -1,10 +1,10 @@
+import type {TargetDiff} from '../../operations/targets/options.js';
 import {resolve} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {targetWait} from '../../cli/command/operation-options.js';
 import type {TargetApplyDocument} from '../../cli/output/documents.js';
 import {consent} from '../../cli/setup/prompts.js';
-import type {TargetDiff} from '../../operations/targets/compare-target.js';
 
 export default class TargetApply extends BaseCommand<typeof TargetApply> {
   static override readonly changes = 'service';

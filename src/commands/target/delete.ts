@@ -1,8 +1,8 @@
+import type {DoomedTarget} from '../../operations/targets/options.js';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import type {TargetDeleteDocument} from '../../cli/output/documents.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
-import type {DoomedTarget} from '../../operations/targets/delete-target.js';
 
 export default class TargetDelete extends BaseCommand<typeof TargetDelete> {
   static override readonly changes = 'service';

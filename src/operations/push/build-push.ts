@@ -1,3 +1,4 @@
+import type {UnchangedBundle} from './options.js';
 import type {HostBackend} from '../../backends/host-backend.js';
 import {preloadBackendContext} from '../../backends/backend-context.js';
 import {contentDigest, streamBundle, writeBundle, type BundlePlan, type BundleStream} from '../../bundle/index.js';
@@ -9,7 +10,7 @@ import {describeArchive, describeSize} from '../describe-bundle.js';
 import type {OpenBackend} from '../open-backend.js';
 import {verifyLimits} from './limits.js';
 import {sizeWarnings, type PushContent} from './plan-push.js';
-import {compareWithLastPush, type LastPush, type UnchangedBundle} from './unchanged-bundle.js';
+import {compareWithLastPush, type LastPush} from './unchanged-bundle.js';
 
 /** What a push sends: an archive on disk, or one that is packed while it is sent. */
 export type SentContent =

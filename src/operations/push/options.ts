@@ -1,7 +1,8 @@
+import type {BackendSelection} from '../../backends/select.js';
 import type {BundleMatches} from '../../backends/host-backend.js';
 import type {BundleId} from '../../backends/contract.js';
-import type {BundleContentOptions} from '../../bundle/index.js';
-import type {BundleFormat, BundleProvenance, PackResult} from '../../bundle/types.js';
+import type {BundleContentOptions, BundlePlan} from '../../bundle/index.js';
+import type {Bundle, BundleFormat, BundleProvenance, PackResult} from '../../bundle/types.js';
 import type {CommonOptions, DeploymentOutcome, ProjectResult, ReleaseOptions} from '../options.js';
 import type {UploadStates} from '../../backends/upload-state.js';
 import type {PushRecords} from './records.js';
@@ -85,3 +86,41 @@ export type PushV2Result = Pick<
   /** The server's own answer, untouched. */
   readonly raw: unknown;
 };
+
+/** What a push would do. */
+export interface PushPreview {
+  /** The selected backend, and why. */
+  readonly selection: BackendSelection;
+  /** What the service would get. */
+  readonly format: BundleFormat;
+  /** What to pack, or the prebuilt archive. */
+  readonly content:
+    | {
+        /** A build directory. */
+        readonly kind: 'build';
+        /** What would be packed. */
+        readonly plan: BundlePlan;
+      }
+    | {
+        /** A prebuilt archive. */
+        readonly kind: 'archive';
+        /** What is in it. */
+        readonly bundle: Bundle;
+      };
+  /** What needs attention, a sentence each. */
+  readonly warnings: readonly string[];
+  /** The bundle of the last push, if `ifChanged` is set and this one is the same. */
+  readonly unchanged?: UnchangedBundle | undefined;
+}
+
+/** The bundle of the last push, which a new one would only duplicate. */
+export interface UnchangedBundle {
+  /** Its ID. */
+  readonly bundleId: BundleId;
+  /** When it was uploaded, ISO 8601. */
+  readonly pushedAt: string;
+  /** The message of the last push, if the server reports it. */
+  readonly message?: string | undefined;
+  /** The archive that was uploaded. */
+  readonly archive: PackResult;
+}

@@ -1,7 +1,8 @@
+import type {PushPreview} from './options.js';
 import {resolve} from 'node:path';
 import type {HostBackend} from '../../backends/host-backend.js';
 import {backendTitle} from '../../backends/names.js';
-import {uploadFallbackReason, type BackendSelection} from '../../backends/select.js';
+import {uploadFallbackReason} from '../../backends/select.js';
 import {
   archiveFormat,
   archiveSize,
@@ -12,7 +13,6 @@ import {
   planBundle,
   strictWarnings,
   verifyMarks,
-  type BundlePlan,
 } from '../../bundle/index.js';
 import type {Bundle, BundleFormat} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
@@ -21,33 +21,6 @@ import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js'
 import {verifyLimits} from './limits.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {PushSource} from './request.js';
-import type {UnchangedBundle} from './unchanged-bundle.js';
-
-/** What a push would do. */
-export interface PushPreview {
-  /** The selected backend, and why. */
-  readonly selection: BackendSelection;
-  /** What the service would get. */
-  readonly format: BundleFormat;
-  /** What to pack, or the prebuilt archive. */
-  readonly content:
-    | {
-        /** A build directory. */
-        readonly kind: 'build';
-        /** What would be packed. */
-        readonly plan: BundlePlan;
-      }
-    | {
-        /** A prebuilt archive. */
-        readonly kind: 'archive';
-        /** What is in it. */
-        readonly bundle: Bundle;
-      };
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
-  /** The bundle of the last push, if `ifChanged` is set and this one is the same. */
-  readonly unchanged?: UnchangedBundle | undefined;
-}
 
 export type PushContent = PushPreview['content'];
 

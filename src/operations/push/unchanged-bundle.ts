@@ -1,3 +1,4 @@
+import type {UnchangedBundle} from './options.js';
 import type {BundleId, BundleItem} from '../../backends/contract.js';
 import {bundleFingerprint} from '../../bundle/index.js';
 import {previewIn} from '../../bundle/provenance/provenance.js';
@@ -8,18 +9,6 @@ import type {OpenBackend} from '../open-backend.js';
 import {clockSkewMs, createdTime} from '../pages.js';
 import type {PushRecord, PushRecords} from './records.js';
 import {asSentence} from '../../text/sentence.js';
-
-/** The bundle of the last push, which a new one would only duplicate. */
-export interface UnchangedBundle {
-  /** Its ID. */
-  readonly bundleId: BundleId;
-  /** When it was uploaded, ISO 8601. */
-  readonly pushedAt: string;
-  /** The message of the last push, if the server reports it. */
-  readonly message?: string | undefined;
-  /** The archive that was uploaded. */
-  readonly archive: PackResult;
-}
 
 /** How a push uses what the last one has left. */
 export interface LastPush {

@@ -1,3 +1,4 @@
+import type {UnchangedBundle} from './options.js';
 import prettyBytes from 'pretty-bytes';
 import {shownUrl} from '../../backends/answers.js';
 import type {BuiltInContext, BuiltInUploadResult} from '../../backends/host-backend.js';
@@ -16,7 +17,7 @@ import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../host.js';
 import type {BuiltContent, SentContent} from './build-push.js';
 import type {PushRequest} from './request.js';
-import {recordPush, type UnchangedBundle} from './unchanged-bundle.js';
+import {recordPush} from './unchanged-bundle.js';
 
 /** A bundle that is on the service. */
 export interface UploadedBundle {

@@ -1,48 +1,15 @@
+import type {ApplyTargetOptions, TargetConfiguration, TargetDifference} from './options.js';
 import {randomBytes} from 'node:crypto';
 import {setTimeout as pause} from 'node:timers/promises';
 import {shownUrl} from '../../backends/answers.js';
 import type {BackendCapability, Redirect, RedirectItem, TargetSettings} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/names.js';
 import {amendError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {accessHeader} from '../../settings/target-settings.js';
 import {invoke, isSettled} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {DryRunOptions, GuardOptions, WaitOptions} from '../options.js';
 import {sideBySide} from '../side-by-side.js';
 import {targetsIfListed} from './find-targets.js';
-import {
-  accessOf,
-  compareTarget,
-  readingCapabilities,
-  readState,
-  type DiffTargetOptions,
-  type TargetConfiguration,
-  type TargetDiff,
-  type TargetDifference,
-  type StateOfTarget,
-} from './compare-target.js';
-
-/** Options of `applyTarget`. */
-export interface ApplyTargetOptions extends DiffTargetOptions, DryRunOptions, WaitOptions, GuardOptions {
-  /** Makes a new access header, and removes those before once it works. @default false */
-  readonly rotate?: boolean | undefined;
-  /** Waits until the target is published with its settings. The interval is 10 s by default. @default false */
-  readonly wait?: boolean | undefined;
-  /** Called before anything is changed. If it rejects, nothing is changed. */
-  readonly confirm?: ((backend: RuntimeBackend, diff: TargetDiff) => Promise<void>) | undefined;
-  /** Called with the value of a new access header as soon as there is one: what follows may fail. */
-  readonly onAccess?: ((value: string) => void) | undefined;
-}
-
-/** What `applyTarget` resolves to. */
-export interface AppliedTarget extends TargetDiff {
-  /** How many of the differences are gone. 0 for a dry run. */
-  readonly applied: number;
-  /** Value of the access header that was made: nobody can read it again. */
-  readonly access?: string | undefined;
-  /** Whether it was a dry run: nothing was changed. */
-  readonly dryRun: boolean;
-}
+import {accessOf, compareTarget, readingCapabilities, readState, type StateOfTarget} from './compare-target.js';
 
 /** What the backend must be capable of, to apply a configuration. */
 export function applyingCapabilities(wanted: TargetConfiguration, rotate = false): readonly BackendCapability[] {

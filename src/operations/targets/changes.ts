@@ -1,23 +1,13 @@
+import type {InvalidateOptions, SetVariablesOptions, TargetChangeOptions} from './options.js';
 import type {BackendCapability, DeployOperation, PlannedWrite, WriteOperation} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {count} from '../../text/sentence.js';
 import {allowChange, invoke} from '../call-backend.js';
 import {explainMissing} from '../explain-missing.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult, WaitOptions} from '../options.js';
+import type {DryRunOptions} from '../options.js';
 
 // The simple changes of a target: a row each, from which a call of the library and a command are made.
-
-/** Options of each change of a target. */
-export interface TargetChangeOptions extends DryRunOptions, TargetOptions, GuardOptions {}
-
-/** What each change of a target resolves to. */
-export interface ChangedTarget extends TargetResult {
-  /** Whether it was a dry run: nothing was changed. */
-  readonly dryRun: boolean;
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
-}
 
 /** What is sent for a change. */
 interface TargetRequest {
@@ -71,18 +61,6 @@ function row<Options extends TargetChangeOptions, Request extends TargetRequest,
   return change;
 }
 
-/** Options of `invalidate`. */
-export interface InvalidateOptions extends TargetChangeOptions {
-  /** Paths to drop from the cache; each starts with a slash, and `*` stands for anything. @default ['/*'] */
-  readonly patterns?: readonly string[] | undefined;
-}
-
-/** What `invalidate` resolves to, once the service has accepted it. It takes minutes. */
-export interface InvalidateResult extends ChangedTarget {
-  /** The paths whose caches were cleared, as in `/images/*`. */
-  readonly patterns: readonly string[];
-}
-
 /** The patterns of a call. @throws RuntimeCliError `ERR_OPTION_INVALID` */
 export function invalidatedPatterns({patterns = []}: Pick<InvalidateOptions, 'patterns'>): readonly string[] {
   const wrong = patterns.find((pattern) => !/^\/\P{Cc}*$/u.test(pattern));
@@ -90,24 +68,6 @@ export function invalidatedPatterns({patterns = []}: Pick<InvalidateOptions, 'pa
   throw createError('ERR_OPTION_INVALID', `${JSON.stringify(wrong)} cannot be invalidated: it must start with /.`, {
     suggestions: ['Use paths as the browser asks for them, such as "/*" or "/images/*".'],
   });
-}
-
-/** Options of `setVariables`. At least one variable is set or removed. */
-export interface SetVariablesOptions extends TargetChangeOptions, WaitOptions {
-  /** Values by name. They are masked in errors and messages of the call. @default {} */
-  readonly set?: Readonly<Record<string, string>> | undefined;
-  /** Names of variables to remove. @default [] */
-  readonly unset?: readonly string[] | undefined;
-  /** Waits until the target is published with them. The interval is 10 s by default. @default false */
-  readonly wait?: boolean | undefined;
-}
-
-/** What `setVariables` resolves to. */
-export interface SetVariablesResult extends ChangedTarget {
-  /** Names of the variables that were set. */
-  readonly set: readonly string[];
-  /** Names of the variables that were removed. */
-  readonly unset: readonly string[];
 }
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;

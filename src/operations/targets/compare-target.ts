@@ -1,3 +1,4 @@
+import type {TargetConfiguration, TargetDifference} from './options.js';
 import type {
   AccessItem,
   BackendCapability,
@@ -13,52 +14,7 @@ import {redirectFields, targetSettings} from '../../settings/target-settings.js'
 import {invoke} from '../call-backend.js';
 import {explainMissing} from '../explain-missing.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {TargetOptions, TargetResult} from '../options.js';
 import {allItems} from '../pages.js';
-
-/** What a target is to be like. What is not given is neither compared nor changed. */
-export interface TargetConfiguration {
-  /** Its settings; those that are not named stay as they are. */
-  readonly settings?: TargetSettings | undefined;
-  /** Redirects that it must have. */
-  readonly redirects?: readonly Redirect[] | undefined;
-  /** Removes the redirects that are not among `redirects`. @default false */
-  readonly prune?: boolean | undefined;
-  /** Whether visitors need an access header. */
-  readonly access?: boolean | undefined;
-  /** Whether it is the primary target of its project. False says nothing: another target has to become it. */
-  readonly primary?: boolean | undefined;
-  /** Names of the environment variables that it must have. */
-  readonly variables?: readonly string[] | undefined;
-}
-
-/** Options of `diffTarget`. */
-export interface DiffTargetOptions extends TargetOptions {
-  /** What the target is to be like. */
-  readonly configuration: TargetConfiguration;
-}
-
-/** Something in which a target is not as it is to be. */
-export interface TargetDifference {
-  /** What differs. */
-  readonly kind: 'setting' | 'redirect' | 'access' | 'primary' | 'variable';
-  /** The name of the setting or the variable, or the path that is redirected; otherwise as `kind`. */
-  readonly name: string;
-  /** What the target has. Undefined if it lacks it. */
-  readonly before?: unknown;
-  /** What it is to have. Undefined if it is to be removed. Values of variables are not known. */
-  readonly after?: unknown;
-}
-
-/** What `diffTarget` resolves to. */
-export interface TargetDiff extends TargetResult {
-  /** Whether nothing differs. */
-  readonly identical: boolean;
-  /** What differs. Empty if nothing does. */
-  readonly differences: readonly TargetDifference[];
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
-}
 
 /** What a target is like, as far as it was asked for. */
 export interface StateOfTarget {

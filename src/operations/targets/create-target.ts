@@ -1,3 +1,4 @@
+import type {CreateTargetOptions, CreatedTarget} from './options.js';
 import {checkNewTarget} from '../../backends/answers.js';
 import type {CreateTargetRequest, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
@@ -5,39 +6,7 @@ import {unfitForSlugs, unfitSlugs} from '../../backends/resolve-backend.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {allowChange, invoke, isSettled} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {DryRunOptions, ProjectResult, TargetOptions, WaitOptions} from '../options.js';
 import {knownAmong, targetsIfListed} from './find-targets.js';
-import type {TargetConfiguration} from './compare-target.js';
-
-/** Options of `createTarget`. */
-export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitOptions {
-  /** At most 64 lowercase letters, digits and inner hyphens. Some services make their own: see the result. */
-  readonly targetSlug: string;
-  /** Its name for people. @default the slug */
-  readonly name?: string | undefined;
-  /** A target whose variables and settings it starts with. What that runs is deployed to it. @default none */
-  readonly copyFrom?: string | undefined;
-  /** What it is to be like, once it is ready: for those that are not waited for, `applyTarget` sees to it. @default {} */
-  readonly configuration?: TargetConfiguration | undefined;
-  /** Called with the value of its access header as soon as there is one: what follows may fail. */
-  readonly onAccess?: ((value: string) => void) | undefined;
-  /** Resolves to the target that is there, if there is one. @default false: that is an error */
-  readonly ifMissing?: boolean | undefined;
-  /** Waits until it is ready. The interval is 10 s by default. @default true */
-  readonly wait?: boolean | undefined;
-}
-
-/** What `createTarget` resolves to. */
-export interface CreatedTarget extends TargetItem, ProjectResult {
-  /** Whether this call has made it. */
-  readonly created: boolean;
-  /** Value of the access header that was made for it: nobody can read it again. */
-  readonly access?: string | undefined;
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
-  /** The backend's own answer, untouched. */
-  readonly raw?: unknown;
-}
 
 type RequestedTarget = TargetItem & Pick<CreatedTarget, 'created' | 'raw'>;
 

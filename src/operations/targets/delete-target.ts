@@ -1,42 +1,11 @@
-import type {BundleId, TargetItem} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/names.js';
+import type {DeleteTargetOptions, DoomedTarget} from './options.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {isProductionName, refuseUnsafe} from '../guard/safety.js';
 import {allowChange, invoke, isSettled, quickLook} from '../call-backend.js';
 import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import {explainMissing} from '../explain-missing.js';
-import type {ChangedTarget, TargetChangeOptions} from './changes.js';
 import {knownAmong, targetsIfListed, targetStatus} from './find-targets.js';
-
-/** Options of `deleteTarget`. */
-export interface DeleteTargetOptions extends TargetChangeOptions {
-  /** Deletes it although it is production, by its name, by what the service says or by `production`. @default false */
-  readonly force?: boolean | undefined;
-  /** Resolves if there is no such target. @default false: that is an error */
-  readonly ifExists?: boolean | undefined;
-  /** Called before it is deleted. If it rejects, nothing is deleted. */
-  readonly confirm?: ((backend: RuntimeBackend, target: DoomedTarget) => Promise<void>) | undefined;
-}
-
-/** A target that is to be deleted. */
-export interface DoomedTarget extends TargetItem {
-  /** What it runs, if it runs something and the backend reports it. */
-  readonly running?:
-    | {
-        /** ID of the bundle. */
-        readonly bundleId: BundleId;
-        /** Its message, if the backend reports it. */
-        readonly message?: string | undefined;
-      }
-    | undefined;
-}
-
-/** What `deleteTarget` resolves to. */
-export interface DeletedTarget extends ChangedTarget, Pick<DoomedTarget, 'running'> {
-  /** False if it was not there, and for a dry run. */
-  readonly deleted: boolean;
-}
 
 /**
  * Finds a target that may be deleted. Undefined if there is none.

@@ -1,6 +1,7 @@
+import type {TargetStatus} from './options.js';
 import {shownUrl} from '../../backends/answers.js';
 import {isUnderWay} from '../../backends/members.js';
-import type {BundleId, DeploymentItem, TargetItem} from '../../backends/contract.js';
+import type {BundleId, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {placeFlags, nearest} from '../../text/suggest.js';
@@ -8,33 +9,7 @@ import {liveDeployment, readHistory} from '../list-bundles.js';
 import {allItems, pageSize} from '../pages.js';
 import {invoke, quickLook} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {ProjectOptions, ProjectResult, TargetResult} from '../options.js';
-
-/** Options of `getProjectStatus`. */
-export interface ProjectStatusOptions extends ProjectOptions {
-  /** The target to look at. @default every target, which only a backend that can list them knows */
-  readonly targetSlug?: string | undefined;
-  /**
-   * Every target, if the backend can list them, and `targetSlug` otherwise. @default false if there is a `targetSlug`
-   */
-  readonly allTargets?: boolean | undefined;
-}
-
-/** What a target runs, and what is happening to it. */
-export interface TargetStatus extends Pick<TargetItem, 'targetSlug' | 'state' | 'url'> {
-  /** The deployment whose bundle runs, if there is one and the server reports it. */
-  readonly live?: DeploymentItem | undefined;
-  /** The deployment that is queued or in progress. */
-  readonly underway?: DeploymentItem | undefined;
-  /** The newest deployment, if it failed. */
-  readonly failed?: DeploymentItem | undefined;
-}
-
-/** What `getProjectStatus` resolves to. */
-export interface ProjectStatus extends ProjectResult {
-  /** In the order of the server's list. */
-  readonly targets: readonly TargetStatus[];
-}
+import type {TargetResult} from '../options.js';
 
 /** Says of a backend that cannot list targets what to pass. */
 export function withTarget(error: unknown): never {

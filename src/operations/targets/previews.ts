@@ -1,94 +1,13 @@
+import type {DeployPreviewOptions, PreviewItem} from './options.js';
 import {createHash} from 'node:crypto';
 import type {BundleId, TargetItem} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/names.js';
 import {createError} from '../../errors/index.js';
 import {previewIn} from '../../bundle/provenance/provenance.js';
 import {readBundles, readHistory} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {GuardOptions, ProjectOptions, ReleaseOptions} from '../options.js';
-import type {PushResult, PushRuntimeBundleBackendOptions} from '../push/options.js';
 import {accessHeader} from '../../settings/target-settings.js';
 import {sideBySide} from '../side-by-side.js';
 import {readTargets} from './find-targets.js';
-import type {TargetConfiguration} from './compare-target.js';
-import type {DeletedTarget, DeleteTargetOptions, DoomedTarget} from './delete-target.js';
-
-/** Options of `deployPreview`: those of a push, which waits and skips the upload of an unchanged bundle. */
-export interface DeployPreviewOptions extends Omit<
-  PushRuntimeBundleBackendOptions,
-  'targetSlug' | 'wait' | 'waitForSlot' | 'create' | 'confirmNew' | 'ifChanged' | 'preview'
-> {
-  /** The branch whose target is made, if it is missing, and deployed to. */
-  readonly branch: string;
-  /** A target whose variables and settings a new preview starts with. @default none */
-  readonly copyFrom?: string | undefined;
-  /** What a new preview is to be like. With an access header, checks of the call send it. @default {} */
-  readonly configuration?: TargetConfiguration | undefined;
-  /** Called with the value of that header as soon as there is one: what follows may fail. */
-  readonly onAccess?: ((value: string) => void) | undefined;
-  /** The options that depend on the target, by its slug, which is known once it is found. @default none */
-  readonly optionsOf?: ((targetSlug: string) => Promise<Partial<ReleaseOptions>>) | undefined;
-}
-
-/** What `deployPreview` resolves to. */
-export interface DeployedPreview extends PushResult {
-  /** The branch of the preview. */
-  readonly branch: string;
-  readonly targetSlug: string;
-  /** Whether this call has made the target. */
-  readonly created: boolean;
-  /** Value of the access header that was made for it: nobody can read it again. */
-  readonly access?: string | undefined;
-}
-
-/** Options of `deletePreview`. */
-export interface DeletePreviewOptions extends ProjectOptions, GuardOptions, Pick<DeleteTargetOptions, 'dryRun'> {
-  /** The branch whose preview is deleted. */
-  readonly branch: string;
-  /** The guards of a target, and whether it is production, by its slug. @default those of the call */
-  readonly guardsOf?: ((targetSlug: string) => Promise<GuardOptions>) | undefined;
-  /** Called before anything is deleted. If it rejects, nothing is. */
-  readonly confirm?: ((backend: RuntimeBackend, preview: DoomedPreview) => Promise<void>) | undefined;
-  /** Maximum seconds to wait until the target is gone and its bundles can be deleted. @default 60 */
-  readonly timeout?: number | undefined;
-}
-
-/** What `deletePreview` resolves to. */
-export interface DeletedPreview extends Omit<DeletedTarget, 'targetSlug'> {
-  /** The branch of the preview. */
-  readonly branch: string;
-  /** Undefined if there was no preview of the branch. */
-  readonly targetSlug?: string | undefined;
-  /**
-   * The deleted bundles, or for a dry run those that would be: those that `deployPreview` has uploaded and no other
-   * target has run. Empty if the backend deletes none.
-   */
-  readonly bundles: readonly BundleId[];
-}
-
-/** A preview that is to be deleted, with its bundles. */
-export interface DoomedPreview extends DoomedTarget {
-  /** Those that `deployPreview` has uploaded and no other target has run. */
-  readonly bundles: readonly BundleId[];
-}
-
-/** A preview in a list. */
-export interface PreviewItem extends TargetItem {
-  /** Undefined if its target was not made by `deployPreview`. */
-  readonly branch?: string | undefined;
-  /** When something was last deployed to it, or else when it was made, ISO 8601. */
-  readonly updatedAt?: string | undefined;
-}
-
-/** Options of `prunePreviews`. */
-export interface PrunePreviewsOptions extends Omit<DeletePreviewOptions, 'branch' | 'confirm'> {
-  /** Deletes those to which nothing was deployed for so long, in milliseconds. Those of unknown age stay. */
-  readonly olderThanMs: number;
-  /** Called before anything is deleted. If it rejects, nothing is deleted. */
-  readonly confirm?:
-    | ((backend: RuntimeBackend, previews: readonly (PreviewItem & DoomedPreview)[]) => Promise<void>)
-    | undefined;
-}
 
 /** Services allow so many characters in slugs and names. */
 const longest = 64;

@@ -1,3 +1,4 @@
+import type {TailLogsOptions} from './options.js';
 import {setImmediate} from 'node:timers/promises';
 import {callBackend} from '../../backends/call.js';
 import type {LogEntry} from '../../backends/contract.js';
@@ -7,16 +8,9 @@ import {invoke} from '../call-backend.js';
 import {pause} from '../deploy/poll.js';
 import {callBackSafely} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {TargetOptions} from '../options.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {oneLine} from '../../text/sentence.js';
 import {explainMissing} from '../explain-missing.js';
-
-/** Options of `tailLogs`. */
-export interface TailLogsOptions extends TargetOptions {
-  /** Called before each new connection, with why the last one ended. */
-  readonly onReconnect?: ((reason: string) => void) | undefined;
-}
 
 /** How often in a row a connection may fail, and how long one lasts that counts as none of them, in milliseconds. */
 const [maxFailures, provenMs] = [8, 5000];

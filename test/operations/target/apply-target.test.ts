@@ -1,3 +1,4 @@
+import type {TargetConfiguration} from '../../../src/operations/targets/options.js';
 import {once} from 'node:events';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
@@ -5,7 +6,6 @@ import {Readable} from 'node:stream';
 import {json} from 'node:stream/consumers';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {Relay} from '../../../src/conformance/relay.js';
-import type {TargetConfiguration} from '../../../src/operations/targets/compare-target.js';
 import {applyTarget, diffTarget, listProjects} from '../../../src/pipelines/configure.js';
 import {callFromLibrary} from '../../../src/pipelines/library-call.js';
 import {createTarget, listTargets} from '../../../src/pipelines/targets.js';

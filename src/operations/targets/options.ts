@@ -1,0 +1,337 @@
+import type {
+  BundleId,
+  DeploymentItem,
+  ProjectItem,
+  Redirect,
+  TargetItem,
+  TargetSettings,
+  VariableItem,
+} from '../../backends/contract.js';
+import type {RuntimeBackend} from '../../backends/names.js';
+import type {
+  DryRunOptions,
+  GuardOptions,
+  ProjectOptions,
+  ProjectResult,
+  ReleaseOptions,
+  TargetOptions,
+  TargetResult,
+  WaitOptions,
+} from '../options.js';
+import type {PushResult, PushRuntimeBundleBackendOptions} from '../push/options.js';
+
+/** Options of each change of a target. */
+export interface TargetChangeOptions extends DryRunOptions, TargetOptions, GuardOptions {}
+
+/** What each change of a target resolves to. */
+export interface ChangedTarget extends TargetResult {
+  /** Whether it was a dry run: nothing was changed. */
+  readonly dryRun: boolean;
+  /** What needs attention, a sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** Options of `invalidate`. */
+export interface InvalidateOptions extends TargetChangeOptions {
+  /** Paths to drop from the cache; each starts with a slash, and `*` stands for anything. @default ['/*'] */
+  readonly patterns?: readonly string[] | undefined;
+}
+
+/** What `invalidate` resolves to, once the service has accepted it. It takes minutes. */
+export interface InvalidateResult extends ChangedTarget {
+  /** The paths whose caches were cleared, as in `/images/*`. */
+  readonly patterns: readonly string[];
+}
+
+/** Options of `setVariables`. At least one variable is set or removed. */
+export interface SetVariablesOptions extends TargetChangeOptions, WaitOptions {
+  /** Values by name. They are masked in errors and messages of the call. @default {} */
+  readonly set?: Readonly<Record<string, string>> | undefined;
+  /** Names of variables to remove. @default [] */
+  readonly unset?: readonly string[] | undefined;
+  /** Waits until the target is published with them. The interval is 10 s by default. @default false */
+  readonly wait?: boolean | undefined;
+}
+
+/** What `setVariables` resolves to. */
+export interface SetVariablesResult extends ChangedTarget {
+  /** Names of the variables that were set. */
+  readonly set: readonly string[];
+  /** Names of the variables that were removed. */
+  readonly unset: readonly string[];
+}
+
+/** What `listTargets` resolves to. */
+export interface ListTargetsResult extends ProjectResult {
+  /** In the order of the server's list. */
+  readonly targets: readonly TargetItem[];
+}
+
+/** What `listVariables` resolves to. */
+export interface ListVariablesResult extends TargetResult {
+  /** By name. Values stay on the service. */
+  readonly variables: readonly VariableItem[];
+}
+
+/** Options of `getProjectStatus`. */
+export interface ProjectStatusOptions extends ProjectOptions {
+  /** The target to look at. @default every target, which only a backend that can list them knows */
+  readonly targetSlug?: string | undefined;
+  /**
+   * Every target, if the backend can list them, and `targetSlug` otherwise. @default false if there is a `targetSlug`
+   */
+  readonly allTargets?: boolean | undefined;
+}
+
+/** What a target runs, and what is happening to it. */
+export interface TargetStatus extends Pick<TargetItem, 'targetSlug' | 'state' | 'url'> {
+  /** The deployment whose bundle runs, if there is one and the server reports it. */
+  readonly live?: DeploymentItem | undefined;
+  /** The deployment that is queued or in progress. */
+  readonly underway?: DeploymentItem | undefined;
+  /** The newest deployment, if it failed. */
+  readonly failed?: DeploymentItem | undefined;
+}
+
+/** What `getProjectStatus` resolves to. */
+export interface ProjectStatus extends ProjectResult {
+  /** In the order of the server's list. */
+  readonly targets: readonly TargetStatus[];
+}
+
+/** Options of `listProjects`. */
+export type ListProjectsOptions = Omit<ProjectOptions, 'projectSlug'>;
+
+/** What `listProjects` resolves to. */
+export interface ListProjectsResult {
+  /** The backend that was asked. */
+  readonly backend: RuntimeBackend;
+  /** In the order of the server's list. */
+  readonly projects: readonly ProjectItem[];
+}
+
+/** What a target is to be like. What is not given is neither compared nor changed. */
+export interface TargetConfiguration {
+  /** Its settings; those that are not named stay as they are. */
+  readonly settings?: TargetSettings | undefined;
+  /** Redirects that it must have. */
+  readonly redirects?: readonly Redirect[] | undefined;
+  /** Removes the redirects that are not among `redirects`. @default false */
+  readonly prune?: boolean | undefined;
+  /** Whether visitors need an access header. */
+  readonly access?: boolean | undefined;
+  /** Whether it is the primary target of its project. False says nothing: another target has to become it. */
+  readonly primary?: boolean | undefined;
+  /** Names of the environment variables that it must have. */
+  readonly variables?: readonly string[] | undefined;
+}
+
+/** Options of `diffTarget`. */
+export interface DiffTargetOptions extends TargetOptions {
+  /** What the target is to be like. */
+  readonly configuration: TargetConfiguration;
+}
+
+/** Something in which a target is not as it is to be. */
+export interface TargetDifference {
+  /** What differs. */
+  readonly kind: 'setting' | 'redirect' | 'access' | 'primary' | 'variable';
+  /** The name of the setting or the variable, or the path that is redirected; otherwise as `kind`. */
+  readonly name: string;
+  /** What the target has. Undefined if it lacks it. */
+  readonly before?: unknown;
+  /** What it is to have. Undefined if it is to be removed. Values of variables are not known. */
+  readonly after?: unknown;
+}
+
+/** What `diffTarget` resolves to. */
+export interface TargetDiff extends TargetResult {
+  /** Whether nothing differs. */
+  readonly identical: boolean;
+  /** What differs. Empty if nothing does. */
+  readonly differences: readonly TargetDifference[];
+  /** What needs attention, a sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** Options of `applyTarget`. */
+export interface ApplyTargetOptions extends DiffTargetOptions, DryRunOptions, WaitOptions, GuardOptions {
+  /** Makes a new access header, and removes those before once it works. @default false */
+  readonly rotate?: boolean | undefined;
+  /** Waits until the target is published with its settings. The interval is 10 s by default. @default false */
+  readonly wait?: boolean | undefined;
+  /** Called before anything is changed. If it rejects, nothing is changed. */
+  readonly confirm?: ((backend: RuntimeBackend, diff: TargetDiff) => Promise<void>) | undefined;
+  /** Called with the value of a new access header as soon as there is one: what follows may fail. */
+  readonly onAccess?: ((value: string) => void) | undefined;
+}
+
+/** What `applyTarget` resolves to. */
+export interface AppliedTarget extends TargetDiff {
+  /** How many of the differences are gone. 0 for a dry run. */
+  readonly applied: number;
+  /** Value of the access header that was made: nobody can read it again. */
+  readonly access?: string | undefined;
+  /** Whether it was a dry run: nothing was changed. */
+  readonly dryRun: boolean;
+}
+
+/** Options of `createTarget`. */
+export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitOptions {
+  /** At most 64 lowercase letters, digits and inner hyphens. Some services make their own: see the result. */
+  readonly targetSlug: string;
+  /** Its name for people. @default the slug */
+  readonly name?: string | undefined;
+  /** A target whose variables and settings it starts with. What that runs is deployed to it. @default none */
+  readonly copyFrom?: string | undefined;
+  /** What it is to be like, once it is ready: for those that are not waited for, `applyTarget` sees to it. @default {} */
+  readonly configuration?: TargetConfiguration | undefined;
+  /** Called with the value of its access header as soon as there is one: what follows may fail. */
+  readonly onAccess?: ((value: string) => void) | undefined;
+  /** Resolves to the target that is there, if there is one. @default false: that is an error */
+  readonly ifMissing?: boolean | undefined;
+  /** Waits until it is ready. The interval is 10 s by default. @default true */
+  readonly wait?: boolean | undefined;
+}
+
+/** What `createTarget` resolves to. */
+export interface CreatedTarget extends TargetItem, ProjectResult {
+  /** Whether this call has made it. */
+  readonly created: boolean;
+  /** Value of the access header that was made for it: nobody can read it again. */
+  readonly access?: string | undefined;
+  /** What needs attention, a sentence each. */
+  readonly warnings: readonly string[];
+  /** The backend's own answer, untouched. */
+  readonly raw?: unknown;
+}
+
+/** Options of `deleteTarget`. */
+export interface DeleteTargetOptions extends TargetChangeOptions {
+  /** Deletes it although it is production, by its name, by what the service says or by `production`. @default false */
+  readonly force?: boolean | undefined;
+  /** Resolves if there is no such target. @default false: that is an error */
+  readonly ifExists?: boolean | undefined;
+  /** Called before it is deleted. If it rejects, nothing is deleted. */
+  readonly confirm?: ((backend: RuntimeBackend, target: DoomedTarget) => Promise<void>) | undefined;
+}
+
+/** A target that is to be deleted. */
+export interface DoomedTarget extends TargetItem {
+  /** What it runs, if it runs something and the backend reports it. */
+  readonly running?:
+    | {
+        /** ID of the bundle. */
+        readonly bundleId: BundleId;
+        /** Its message, if the backend reports it. */
+        readonly message?: string | undefined;
+      }
+    | undefined;
+}
+
+/** What `deleteTarget` resolves to. */
+export interface DeletedTarget extends ChangedTarget, Pick<DoomedTarget, 'running'> {
+  /** False if it was not there, and for a dry run. */
+  readonly deleted: boolean;
+}
+
+/** Options of `tailLogs`. */
+export interface TailLogsOptions extends TargetOptions {
+  /** Called before each new connection, with why the last one ended. */
+  readonly onReconnect?: ((reason: string) => void) | undefined;
+}
+
+/** Options of `deployPreview`: those of a push, which waits and skips the upload of an unchanged bundle. */
+export interface DeployPreviewOptions extends Omit<
+  PushRuntimeBundleBackendOptions,
+  'targetSlug' | 'wait' | 'waitForSlot' | 'create' | 'confirmNew' | 'ifChanged' | 'preview'
+> {
+  /** The branch whose target is made, if it is missing, and deployed to. */
+  readonly branch: string;
+  /** A target whose variables and settings a new preview starts with. @default none */
+  readonly copyFrom?: string | undefined;
+  /** What a new preview is to be like. With an access header, checks of the call send it. @default {} */
+  readonly configuration?: TargetConfiguration | undefined;
+  /** Called with the value of that header as soon as there is one: what follows may fail. */
+  readonly onAccess?: ((value: string) => void) | undefined;
+  /** The options that depend on the target, by its slug, which is known once it is found. @default none */
+  readonly optionsOf?: ((targetSlug: string) => Promise<Partial<ReleaseOptions>>) | undefined;
+}
+
+/** What `deployPreview` resolves to. */
+export interface DeployedPreview extends PushResult {
+  /** The branch of the preview. */
+  readonly branch: string;
+  readonly targetSlug: string;
+  /** Whether this call has made the target. */
+  readonly created: boolean;
+  /** Value of the access header that was made for it: nobody can read it again. */
+  readonly access?: string | undefined;
+}
+
+/** Options of `deletePreview`. */
+export interface DeletePreviewOptions extends ProjectOptions, GuardOptions, Pick<DeleteTargetOptions, 'dryRun'> {
+  /** The branch whose preview is deleted. */
+  readonly branch: string;
+  /** The guards of a target, and whether it is production, by its slug. @default those of the call */
+  readonly guardsOf?: ((targetSlug: string) => Promise<GuardOptions>) | undefined;
+  /** Called before anything is deleted. If it rejects, nothing is. */
+  readonly confirm?: ((backend: RuntimeBackend, preview: DoomedPreview) => Promise<void>) | undefined;
+  /** Maximum seconds to wait until the target is gone and its bundles can be deleted. @default 60 */
+  readonly timeout?: number | undefined;
+}
+
+/** What `deletePreview` resolves to. */
+export interface DeletedPreview extends Omit<DeletedTarget, 'targetSlug'> {
+  /** The branch of the preview. */
+  readonly branch: string;
+  /** Undefined if there was no preview of the branch. */
+  readonly targetSlug?: string | undefined;
+  /**
+   * The deleted bundles, or for a dry run those that would be: those that `deployPreview` has uploaded and no other
+   * target has run. Empty if the backend deletes none.
+   */
+  readonly bundles: readonly BundleId[];
+}
+
+/** A preview that is to be deleted, with its bundles. */
+export interface DoomedPreview extends DoomedTarget {
+  /** Those that `deployPreview` has uploaded and no other target has run. */
+  readonly bundles: readonly BundleId[];
+}
+
+/** A preview in a list. */
+export interface PreviewItem extends TargetItem {
+  /** Undefined if its target was not made by `deployPreview`. */
+  readonly branch?: string | undefined;
+  /** When something was last deployed to it, or else when it was made, ISO 8601. */
+  readonly updatedAt?: string | undefined;
+}
+
+/** Options of `prunePreviews`. */
+export interface PrunePreviewsOptions extends Omit<DeletePreviewOptions, 'branch' | 'confirm'> {
+  /** Deletes those to which nothing was deployed for so long, in milliseconds. Those of unknown age stay. */
+  readonly olderThanMs: number;
+  /** Called before anything is deleted. If it rejects, nothing is deleted. */
+  readonly confirm?:
+    | ((backend: RuntimeBackend, previews: readonly (PreviewItem & DoomedPreview)[]) => Promise<void>)
+    | undefined;
+}
+
+/** What `listPreviews` resolves to. */
+export interface ListPreviewsResult extends ProjectResult {
+  /** In the order of the server's list. */
+  readonly previews: readonly PreviewItem[];
+}
+
+/** What `prunePreviews` resolves to. */
+export interface PrunePreviewsResult extends ProjectResult {
+  /** Whether it was a dry run: nothing was deleted. */
+  readonly dryRun: boolean;
+  /** Those that were old enough. */
+  readonly found: readonly PreviewItem[];
+  /** The slugs of the deleted ones. Empty for a dry run. */
+  readonly deleted: readonly string[];
+  /** What needs attention, a sentence each. */
+  readonly warnings: readonly string[];
+}
