@@ -28,7 +28,7 @@ const layers = {
   wire: {path: 'src/wire/', may: ['settings']},
   // How the two built-in backends send requests and read answers.
   answers: {
-    path: 'src/backends/(answers|configuration-members)[.]ts',
+    path: 'src/backends/(answers|target-members)[.]ts',
     may: ['contract', 'names', 'wire', 'settings', 'http', 'errors'],
     types: ['bundle', 'config'],
   },
@@ -39,7 +39,7 @@ const layers = {
     types: ['bundle'],
   },
   backends: {
-    path: 'src/backends/(?!api/|legacy/|contract/|(contract|members|host-backend|names|answers|configuration-members)[.]ts)',
+    path: 'src/backends/(?!api/|legacy/|contract/|(contract|members|host-backend|names|answers|target-members)[.]ts)',
     may: ['contract', 'names', 'answers', 'wire', 'api', 'legacy', 'http', 'errors'],
     types: ['bundle', 'config'],
   },

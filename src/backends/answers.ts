@@ -16,7 +16,6 @@ import type {
   DeploymentStatus,
   ListRange,
   ListResult,
-  SetVariablesRequest,
   VariableItem,
 } from './contract.js';
 import type {BuiltInContext} from './host-backend.js';
@@ -193,12 +192,6 @@ export function checkNewTarget({targetSlug, name}: {readonly targetSlug: string;
       ? undefined
       : `The name of a target has at most ${maxTargetName} characters.`;
   if (problem !== undefined) throw createError('ERR_OPTION_INVALID', problem, {details: {targetSlug}});
-}
-
-/** The changes of variables, as both services take them. */
-export function variablesBody({set, unset}: Pick<SetVariablesRequest, 'set' | 'unset'>) {
-  const changes = [...Object.entries(set), ...unset.map((name) => [name, null] as const)];
-  return Object.fromEntries(changes.map(([name, value]) => [name, {value}]));
 }
 
 /** A variable without its value. Its other members may be anything. */

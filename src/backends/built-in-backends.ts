@@ -49,7 +49,7 @@ export interface BuiltIn {
    */
   location(settings: BackendSettings, env: Environment): Omit<BackendLocation, 'backend'>;
   unconfigured(settings: BackendSettings, env: Environment): NotConfigured;
-  /** What it requires of slugs, if it cannot take these; `check` has the same. @default it can take all */
+  /** What it requires of slugs, if it cannot take these. @default it can take all */
   unfitSlugs?(slugs: Pick<BackendCheckContext, 'projectSlug' | 'targetSlug'>): readonly string[];
 }
 

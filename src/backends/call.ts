@@ -5,7 +5,7 @@ import {createRedactor} from '../http/redact.js';
 import type {HostHttpOptions} from '../http/types.js';
 import type {BuiltInContext, HostBackend} from './host-backend.js';
 import type {AbortCleanup, Backend, BackendError} from './contract.js';
-import type {MemberRow} from './members.js';
+import type {MemberFacts} from './members.js';
 import {asSentence} from '../text/sentence.js';
 import {messageOf} from '../errors/system-failure.js';
 import {checkBeforeRetrying, refusedCredentials, type Suggestion} from '../errors/suggestion.js';
@@ -86,6 +86,9 @@ export interface ContextChanges extends Pick<HostHttpOptions, 'once' | 'beforeAt
   readonly onProgress?: BuiltInContext['onProgress'];
 }
 
+/** What a call is about. */
+type CalledMember = Pick<MemberFacts, 'doing'> & Partial<Pick<MemberFacts, 'effect' | 'repeatable'>>;
+
 /** How long after an abort a call may take to end before its cleanups begin regardless, in milliseconds. */
 const endOfCallMs = 1000;
 
@@ -95,7 +98,7 @@ const endOfCallMs = 1000;
  */
 export async function callInContext<Result>(
   backend: Pick<HostBackend, 'name' | 'plugin'>,
-  row: Pick<MemberRow, 'doing'> & Partial<Pick<MemberRow, 'effect'>>,
+  row: CalledMember,
   {cleanUp, countWrites, activity, with: _, ...context}: HostContext,
   call: (context: BuiltInContext) => Promise<Result>,
   secrets?: readonly string[],
@@ -115,7 +118,8 @@ export async function callInContext<Result>(
     });
   };
   const writtenBefore = countWrites();
-  const {doing, effect} = row;
+  const {doing, effect, repeatable} = row;
+  const http = repeatable ? context.http.extend({repeatable}) : context.http;
   const ended = new AbortController();
   // Not aborted at the end: what a call returns may go on, such as the entries of a log.
   const stalled = new AbortController();
@@ -127,7 +131,7 @@ export async function callInContext<Result>(
   own.addEventListener('abort', begin, {once: true});
   // Each request of another client may add a listener, and Node warns of a leak from the eleventh on.
   setMaxListeners(0, own);
-  const work = callBackend(backend, doing, own, () => call({...context, signal: own, onAbort}), secrets);
+  const work = callBackend(backend, doing, own, () => call({...context, http, signal: own, onAbort}), secrets);
   try {
     if (backend.plugin === undefined) return await work;
     const {requestMs} = context.timeouts;
@@ -156,7 +160,7 @@ export async function callInContext<Result>(
 
 function noProgress(
   {name, plugin}: Pick<HostBackend, 'name' | 'plugin'>,
-  {doing, effect}: Pick<MemberRow, 'doing'> & Partial<Pick<MemberRow, 'effect'>>,
+  {doing, effect}: CalledMember,
   limitMs: number,
 ): Error {
   const what = `The ${name} backend of plugin ${String(plugin)} made no progress for ${String(limitMs / 1000)} s while ${doing}`;

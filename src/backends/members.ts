@@ -1,7 +1,7 @@
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import * as v from 'valibot';
-import {isRecord} from '../text/json.js';
-import type {BuiltInContext, HostBackend} from './host-backend.js';
+import {isRecord, jsonText} from '../text/json.js';
+import type {HostBackend} from './host-backend.js';
 import type {Backend, BackendCapability, DeploymentStatus, LogEntry} from './contract.js';
 
 export const deploymentStatuses = ['queued', 'in_progress', 'finished', 'failed'] as const satisfies DeploymentStatus[];
@@ -18,7 +18,8 @@ const bundleId = v.union(
   [v.pipe(v.string(), v.regex(/^\P{Cc}+$/u, bundleIdRule)), v.pipe(v.number(), v.finite())],
   bundleIdRule,
 );
-const json = v.check(isJson, 'must be plain JSON');
+// Printing it with `--json` must not fail after everything else has succeeded.
+const json = v.check((value: unknown) => jsonText(value) !== undefined, 'must be plain JSON');
 const record = v.custom<Readonly<Record<string, unknown>>>(isRecord, 'must be an object');
 const deployment = v.pipe(v.unknown(), json, record);
 const raw = v.optional(v.pipe(v.unknown(), json));
@@ -130,7 +131,7 @@ export type RequestOf<Name extends MemberName> =
 export type AnswerTo<Name extends MemberName> = Awaited<ReturnType<Called[Name]>>;
 
 /** All that the host knows of a function of a backend, besides its types. */
-type MemberFacts = {
+export type MemberFacts = {
   /** What goes on while it is called, for errors. */
   readonly doing: string;
   /** Whether all its requests may be repeated, whatever their method. */
@@ -218,23 +219,8 @@ export type OptionalMember = {
 export type BuiltInBackend<Options, Lacking extends OptionalMember> = HostBackend<Options> &
   Required<Pick<HostBackend<Options>, Exclude<OptionalMember, Lacking>>>;
 
-/** The context for a call of a member. */
-export function contextFor(member: MemberName, context: BuiltInContext): BuiltInContext {
-  return 'repeatable' in backendMembers[member] ? {...context, http: context.http.extend({repeatable: true})} : context;
-}
-
 export function capabilitiesOf(backend: Backend): readonly BackendCapability[] {
   return Object.entries(backendMembers).flatMap(([member, row]) =>
     'capability' in row && Reflect.get(backend, member) !== undefined ? [row.capability] : [],
   );
-}
-
-/** Printing with `--json` must not fail after everything else has succeeded. */
-function isJson(value: unknown): boolean {
-  try {
-    JSON.stringify(value);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -58,9 +58,9 @@ export async function resolveBackend(
   const options = await optionsOf(backend, settings);
   const {missing: lacking = []} = await backend.check({...asked, options});
   const unfit = builtIn ? (builtIn.unfitSlugs?.(surroundings) ?? []) : unfitSlugs(backend, surroundings);
-  const missing = lacking
-    .filter((what) => !unfit.includes(what))
-    .flatMap((what) => (builtIn && settingNames && ownValue(settingNames, optionIn(what))) ?? [what]);
+  const missing = lacking.flatMap(
+    (what) => (builtIn && settingNames && ownValue(settingNames, optionIn(what))) ?? what,
+  );
   const unable = unfit.length === 0 ? undefined : unfitForSlugs(backend, unfit);
   return {
     name,

@@ -1,4 +1,5 @@
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {jsonText} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {containsSecret} from '../http/redact.js';
@@ -61,11 +62,8 @@ export async function withUploadState<Result>(
   if (inUse.has(key)) return upload(undefined);
   placesInUse.set(states, inUse.add(key));
   let savedState: unknown;
-  const stored: UploadState = {
-    async read() {
-      savedState = await states.read(place);
-      return savedState;
-    },
+  const store: UploadState = {
+    read: async () => (savedState = await states.read(place)),
     async write(saved) {
       await states.write(place, saved);
       savedState = saved;
@@ -75,7 +73,7 @@ export async function withUploadState<Result>(
       await states.remove(place);
     },
   };
-  const state = uploadStateOf(stored, use);
+  const state = uploadStateOf(store, use);
   try {
     const result = await upload(state);
     await state.remove();
@@ -109,7 +107,7 @@ export function uploadStateOf(store: UploadState, {backend, secrets, logger}: St
     read: () =>
       orWarn('The state of an earlier upload cannot be read, so the upload starts over', async () => store.read()),
     async write(state) {
-      const json = jsonOf(state);
+      const json = jsonText(state);
       if (json === undefined) throw refusedState(backend, 'is not plain JSON');
       const bytes = Buffer.byteLength(json);
       if (bytes > maxBytes) throw refusedState(backend, `has ${String(bytes)} bytes, more than ${String(maxBytes)}`);
@@ -120,14 +118,6 @@ export function uploadStateOf(store: UploadState, {backend, secrets, logger}: St
       await orWarn('The state of the upload cannot be removed', async () => store.remove());
     },
   };
-}
-
-function jsonOf(state: unknown): string | undefined {
-  try {
-    return JSON.stringify(state);
-  } catch {
-    return undefined;
-  }
 }
 
 function refusedState({name}: Pick<Backend, 'name'>, problem: string): Error {

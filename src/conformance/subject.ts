@@ -4,7 +4,6 @@ import type {HostBackend} from '../backends/host-backend.js';
 import {callInContext} from '../backends/call.js';
 import {
   backendMembers,
-  contextFor,
   type AnswerTo,
   type MemberName,
   type OptionalMember,
@@ -129,8 +128,9 @@ export class Subject {
       ...options,
     });
     try {
-      return await callInContext(backend, {doing: backendMembers[name].doing}, {...context, logger}, (ready) =>
-        member(...(given === undefined ? [] : [given]), {...contextFor(name, ready), prompt, openUrl}),
+      const row = {...backendMembers[name], effect: undefined};
+      return await callInContext(backend, row, {...context, logger}, (ready) =>
+        member(...(given === undefined ? [] : [given]), {...ready, prompt, openUrl}),
       );
     } catch (error) {
       texts.push(printableOf(error));

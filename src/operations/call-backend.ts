@@ -4,7 +4,6 @@ import type {Backend, BackendCapability, BackendContext, PlannedWrite} from '../
 import {
   backendMembers,
   capabilitiesOf,
-  contextFor,
   type AnswerTo,
   type MemberName,
   type OptionalMember,
@@ -35,7 +34,7 @@ export async function invoke<Name extends OptionalMember>(
   if (member === undefined) throw unsupported(backend, row.capability);
   // Some members return an async iterable instead of a promise.
   const ask = (own: BuiltInContext) =>
-    new Promise<AnswerTo<Name>>((resolve) => resolve(member.call(backend, request, contextFor(name, own))));
+    new Promise<AnswerTo<Name>>((resolve) => resolve(member.call(backend, request, own)));
   const context = await open.context();
   const call = () => callInContext(backend, row, context, ask, secrets);
   return row.effect === 'writes' ? sendChange(open, name, call) : call();

@@ -1,6 +1,6 @@
 import {notConfigured, unsetOptions, type ResolvedBackend} from '../backends/resolve-backend.js';
 import {callBackend, callInContext, withTimeout} from '../backends/call.js';
-import {backendMembers, contextFor} from '../backends/members.js';
+import {backendMembers} from '../backends/members.js';
 import type {BuiltInContext, VerifiedCredentials} from '../backends/host-backend.js';
 import type {BackendLoginContext, BackendVerifyContext} from '../backends/contract.js';
 import {renewKey} from '../backends/legacy/backend.js';
@@ -46,8 +46,7 @@ export async function verifyBackend(
   const {backend} = resolved;
   if (resolved.problem !== undefined) throw resolved.problem;
   if (backend.verify === undefined) return undefined;
-  const verify = async (own: BuiltInContext) =>
-    (await backend.verify?.({...contextFor('verify', own), projectSlug, targetSlug})) ?? {};
+  const verify = async (own: BuiltInContext) => (await backend.verify?.({...own, projectSlug, targetSlug})) ?? {};
   const {context, secrets} = openService(resolved, call, host);
   return callInContext(
     backend,

@@ -34,6 +34,15 @@ export function tryJson(text: string): unknown {
   }
 }
 
+/** A value as JSON. Undefined if JSON cannot represent it. */
+export function jsonText(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
 const numberOrString = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
 /**

@@ -3,16 +3,29 @@ import type {StreamedBundle} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asRecord} from '../../text/json.js';
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
-import {fetchPage, fromTarget, multipartBody, readAcceptance, readAnswer, readObject, readUpload} from '../answers.js';
+import {
+  fetchPage,
+  fromTarget,
+  listedVariable,
+  multipartBody,
+  readAcceptance,
+  readAnswer,
+  readObject,
+  readUpload,
+} from '../answers.js';
 import {checkResult, type BuiltInContext, type BuiltInUploadResult} from '../host-backend.js';
-import type {BodyOptions, Bundle, BundleItem} from '../contract.js';
+import type {BodyOptions, Bundle, BundleItem, TargetItem, TargetState} from '../contract.js';
 import type {BuiltInBackend} from '../members.js';
+import {settingsBody, targetMembers} from '../target-members.js';
 import {connectLegacy, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
-import {deploy, getDeployment, listLegacyDeployments, noteBefore} from './legacy-deployments.js';
+import {deploy, getDeployment, listLegacyDeployments, noteBefore} from './deployments.js';
 import {downloadArchive} from './download.js';
-import {targetMembers} from './legacy-targets.js';
+import {tailLogs} from './logs.js';
 
 const {operations} = legacy;
+
+/** What a clone copies. The service leaves out proxies and the production flag. */
+const copied = {clone_environment_variables: true, clone_redirects: true, clone_b2c_target_info: true};
 
 /** Runtime (API key): v1 bundles, v2 on request. */
 export const legacyBackend = {
@@ -57,7 +70,47 @@ export const legacyBackend = {
   },
 
   listDeployments: listLegacyDeployments,
-  ...targetMembers,
+
+  async listTargets(range, context: LegacyContext) {
+    return fetchPage(connectLegacy(context), operations.listTargets, {}, range, targetItem);
+  },
+
+  async createTarget({targetSlug, name = targetSlug, copyFrom, settings}, context: LegacyContext) {
+    const send = connectLegacy(context);
+    const copy = {from_target_slug: copyFrom, ...copied};
+    const response =
+      copyFrom === undefined
+        ? await send(operations.createTarget, {}, {json: {...settingsBody('legacy', settings), slug: targetSlug, name}})
+        : await send(operations.cloneTarget, {targetSlug}, {json: copy});
+    const {answer, raw} = readAnswer(response, operations.createTarget);
+    return {...targetItem(answer), raw};
+  },
+
+  /** Some services answer with pages, some with all variables in one object. Nobody needs the values. */
+  async listVariables({targetSlug, ...range}, context: LegacyContext) {
+    const page = await fetchPage(connectLegacy(context), operations.listVariables, {targetSlug}, range, (row) => row);
+    const items = page.items
+      .flatMap((row) => Object.entries(row))
+      .map(([name, {publishing_status_description: status, updated_at: updatedAt, updated_by: updatedBy}]) =>
+        listedVariable(name, {status, updatedAt, updatedBy}),
+      );
+    return {items, cursor: page.cursor};
+  },
+
+  async listProjects(range, context: LegacyContext) {
+    return fetchPage(connectLegacy(context), operations.listProjects, {}, range, ({slug: projectSlug, name}) => ({
+      projectSlug,
+      name,
+    }));
+  },
+
+  ...targetMembers('legacy', operations, connectLegacy, (targetSlug) => ({targetSlug})),
+
+  async invalidate({targetSlug, pattern}, context: LegacyContext) {
+    readAcceptance(await connectLegacy(context)(operations.invalidate, {targetSlug}, {json: {pattern, items: null}}));
+  },
+
+  tailLogs,
   download: downloadArchive,
 
   async deleteBundle({bundleId}, context: LegacyContext) {
@@ -141,4 +194,25 @@ export async function renewKey(context: LegacyContext): Promise<string> {
   const {api_key: key} = readAnswer(response, operations.createApiKey).answer;
   context.maskSecret(key);
   return key;
+}
+
+const targetStates = new Map<unknown, TargetState>([
+  ['ACTIVE', 'ready'],
+  ['CREATE_IN_PROGRESS', 'creating'],
+  ['PUBLISH_IN_PROGRESS', 'publishing'],
+  ['CREATE_FAILED', 'failed'],
+  ['PUBLISH_FAILED', 'failed'],
+]);
+
+/** Servers name the host that customers see first, then that of their own network; a URL says both. */
+function targetItem(row: v.InferOutput<typeof legacySchemas.LegacyTarget>): TargetItem {
+  const {slug, name, state, deletion_status: deletion = 'ACTIVE', is_production: production, url} = row;
+  const host = row.ssr_external_hostname || row.cdn_domain_name || undefined;
+  return {
+    targetSlug: slug,
+    name,
+    state: deletion === 'ACTIVE' ? targetStates.get(state) : 'deleting',
+    production,
+    url: url ?? (host === undefined ? undefined : `https://${host}`),
+  };
 }

@@ -5,11 +5,11 @@ import type {BuiltInContext, BuiltInUploadResult} from '../../backends/host-back
 import {callInContext} from '../../backends/call.js';
 import type {BundleId, DeploymentItem, UploadState} from '../../backends/contract.js';
 import {backendMembers} from '../../backends/members.js';
-import {backendTitle, isBuiltIn, projectTitle} from '../../backends/names.js';
+import {isBuiltIn, projectTitle} from '../../backends/names.js';
 import {withUploadState, type UploadStates} from '../../backends/upload-state.js';
 import {strictWarnings} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
-import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {allowChange, sendChange} from '../call-backend.js';
 import {warnOfLaterFiles} from '../build-bundle.js';
 import {inTargetSlot} from '../deploy/start-deployment.js';
@@ -110,15 +110,13 @@ async function sendBundle(
   const upload = (state: UploadState | undefined) =>
     callInContext(backend, backendMembers.upload, {...context, state}, send, secrets);
   try {
-    const {bundleId, ...answer} = await sendChange(open, 'upload', () =>
+    return await sendChange(open, 'upload', () =>
       withUploadState(resumable, {backend, secrets, logger: context.logger}, upload),
     );
-    if (typeof bundleId === 'number' || (typeof bundleId === 'string' && bundleId !== '')) return {bundleId, ...answer};
   } catch (error) {
     // Part of an archive creates no bundle.
     if (signal.aborted && isPartlySent && context.countWrites() === 0) host.outlet.settles();
     if (!isRuntimeCliError(error) || (error.status !== 400 && error.status !== 422)) throw error;
     throw amendError(error, {suggestions: await strictWarnings(content.bundle, signal)});
   }
-  throw createError('ERR_BACKEND_FAILED', `The ${backendTitle(backend.name)} backend returned no bundle ID.`);
 }

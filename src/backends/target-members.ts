@@ -12,6 +12,7 @@ import type {
   ChangeRedirectRequest,
   ListResult,
   RedirectItem,
+  SetVariablesRequest,
   TargetDetails,
   TargetRange,
   TargetRequest,
@@ -24,6 +25,8 @@ type Operations = ReturnType<
   typeof configurationOperations<v.GenericSchema, Rows<{readonly id?: string}>, Rows<{readonly id: string}>>
 > & {
   readonly getTarget: Operation & {readonly answer: v.GenericSchema};
+  readonly deleteTarget: Operation;
+  readonly setVariables: Operation;
   /** Of services with a primary target. */
   readonly makePrimary?: Operation;
 };
@@ -33,14 +36,24 @@ export function settingsBody(service: Service, settings: TargetSettings = {}): R
   return toWire(targetSettings, service, {...settings});
 }
 
-/** What a built-in backend can do with the configuration of targets: in the words of its service. */
-export function configurationMembers<Context extends BuiltInContext>(
+/** What both built-in backends do with targets alike: in the words of their services. */
+export function targetMembers<Context extends BuiltInContext>(
   service: Service,
   operations: Operations,
   connect: (context: Context) => Send,
   targetAt: (targetSlug: string) => PathValues,
 ) {
   const {getTarget, makePrimary} = operations;
+  /** @param known as `readAcceptance` has it */
+  const change = async (
+    context: Context,
+    operation: Operation,
+    values: PathValues,
+    json?: Readonly<Record<string, unknown>>,
+    known?: readonly string[],
+  ): Promise<void> => {
+    readAcceptance(await connect(context)(operation, values, json && {json}), known);
+  };
   const unsupported = [
     ...Object.keys(targetSettings).filter((name) => targetSettings[name]?.[service] === undefined),
     ...(makePrimary === undefined ? ['primary'] : []),
@@ -53,12 +66,19 @@ export function configurationMembers<Context extends BuiltInContext>(
     },
 
     async updateTarget({targetSlug, settings, primary}: UpdateTargetRequest, context: Context): Promise<void> {
-      const json = settingsBody(service, settings);
-      const send = connect(context);
-      const response = await (primary && makePrimary
-        ? send(makePrimary, targetAt(targetSlug))
-        : send(operations.updateTarget, targetAt(targetSlug), {json}));
-      readAcceptance(response, ['name', 'displayName']);
+      const [operation, json] =
+        primary && makePrimary ? [makePrimary, undefined] : [operations.updateTarget, settingsBody(service, settings)];
+      await change(context, operation, targetAt(targetSlug), json, ['name', 'displayName']);
+    },
+
+    async deleteTarget({targetSlug}: TargetRequest, context: Context): Promise<void> {
+      await change(context, operations.deleteTarget, targetAt(targetSlug));
+    },
+
+    async setVariables({targetSlug, set, unset}: SetVariablesRequest, context: Context): Promise<void> {
+      const changes = [...Object.entries(set), ...unset.map((name) => [name, null] as const)];
+      const json = Object.fromEntries(changes.map(([name, value]) => [name, {value}]));
+      await change(context, operations.setVariables, targetAt(targetSlug), json);
     },
 
     async listRedirects({targetSlug, ...range}: TargetRange, context: Context): Promise<ListResult<RedirectItem>> {
@@ -79,16 +99,17 @@ export function configurationMembers<Context extends BuiltInContext>(
       };
     },
 
-    async changeRedirect({targetSlug, change, redirect}: ChangeRedirectRequest, context: Context): Promise<void> {
+    async changeRedirect(request: ChangeRedirectRequest, context: Context): Promise<void> {
+      const {targetSlug, redirect} = request;
       const {redirectId, ...fields} = redirect;
       const values = {...targetAt(targetSlug), fromPath: redirect.from, redirectId: redirectId ?? ''};
       const operation = {
         add: operations.createRedirect,
         replace: operations.updateRedirect,
         remove: operations.deleteRedirect,
-      }[change];
-      const json = toWire(redirectFields, service, {...fields});
-      readAcceptance(await connect(context)(operation, values, change === 'remove' ? {} : {json}), ['id', 'from_path']);
+      }[request.change];
+      const json = request.change === 'remove' ? undefined : toWire(redirectFields, service, {...fields});
+      await change(context, operation, values, json, ['id', 'from_path']);
     },
 
     async listAccess({targetSlug, ...range}: TargetRange, context: Context): Promise<ListResult<AccessItem>> {
@@ -103,11 +124,10 @@ export function configurationMembers<Context extends BuiltInContext>(
     },
 
     async changeAccess({targetSlug, add, remove}: ChangeAccessRequest, context: Context): Promise<void> {
-      const send = connect(context);
-      const response = await (remove === undefined
-        ? send(operations.createAccessHeader, targetAt(targetSlug), {json: {value: add}})
-        : send(operations.deleteAccessHeader, {...targetAt(targetSlug), accessId: remove}));
-      readAcceptance(response, ['id']);
+      const at = targetAt(targetSlug);
+      await (remove === undefined
+        ? change(context, operations.createAccessHeader, at, {value: add}, ['id'])
+        : change(context, operations.deleteAccessHeader, {...at, accessId: remove}, undefined, ['id']));
     },
   };
 }
