@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {apiBackend} from '../../src/backends/api/backend.js';
+import {apiBackend, unfitApiSlugs} from '../../src/backends/api/backend.js';
 import type {ApiBackendOptions} from '../../src/backends/api/connection.js';
 import type {BuiltInContext, HostBackend} from '../../src/backends/host-backend.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
@@ -256,24 +256,24 @@ describe('a built-in backend: its configuration', () => {
   const api = (organizationId: string) => ({connection: {origin, organizationId, auth: auth.api}});
   const organization = 'an organization ID of 1 to 32 characters';
   const both = ['origin (MYCLI_RUNTIME_ORIGIN)', 'legacyAuth (an API key)'];
-  const slug = (what: string) => expect.stringContaining(`${what} slug`) as string;
+
+  test.each([
+    [{projectSlug: 'p'.repeat(20), targetSlug: 't'.repeat(19)}, []],
+    [{projectSlug: 'my-shop--2', targetSlug: '0'}, []],
+    [{projectSlug: 'My-shop'}, ['project']],
+    [{projectSlug: '-shop'}, ['project']],
+    [{projectSlug: 'p'.repeat(21), targetSlug: 't'.repeat(20)}, ['project', 'target']],
+  ])('api: the slugs %j do not fit: %j', (slugs, unfit) => {
+    expect(unfitApiSlugs(slugs)).toEqual(unfit.map((what) => expect.stringContaining(`${what} slug`) as string));
+  });
 
   test.each<[Name, ApiBackendOptions & LegacyBackendOptions, object, readonly string[]]>([
     ['api', api('o'), {}, []],
-    ['api', api('o'.repeat(32)), {projectSlug: 'p'.repeat(20), targetSlug: 't'.repeat(19)}, []],
-    ['api', api('o'), {projectSlug: 'my-shop--2', targetSlug: '0'}, []],
+    ['api', api('o'.repeat(32)), {}, []],
     ['api', {}, {}, ['apiConnection']],
     ...['', 'o'.repeat(33), '.', '..', '\ud800', 'a\r\nb'].map(
       (id) => ['api', api(id), {}, [organization]] as [Name, object, object, string[]],
     ),
-    ['api', api('o'), {projectSlug: 'My-shop'}, [slug('project')]],
-    ['api', api('o'), {projectSlug: '-shop'}, [slug('project')]],
-    [
-      'api',
-      api(''),
-      {projectSlug: 'p'.repeat(21), targetSlug: 't'.repeat(20)},
-      [organization, slug('project'), slug('target')],
-    ],
     ['legacy', {origin, auth: auth.legacy}, {}, []],
     ['legacy', {auth: auth.legacy}, {env: {MYCLI_RUNTIME_ORIGIN: origin}}, []],
     ['legacy', {}, {}, both],
