@@ -14,10 +14,7 @@ import {chooseCapable} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import {planningHost, type RunHost} from './host.js';
 
-/**
- * What a text for users names: `running:TARGET` what a target runs, `bundle:ID` an uploaded bundle. Anything else that
- * exists, or contains a slash, a backslash or a dot, is a path. The rest is the ID of an uploaded bundle, or `latest`.
- */
+/** What a text for users names, as `bundleSource` of the library says. */
 export async function bundleSourceIn(text: string, cwd: string): Promise<BundleSource> {
   const [, scheme, name = ''] = /^(running|bundle):(.+)$/s.exec(text) ?? [];
   if (scheme === 'running') return {kind: 'running', targetSlug: name};
@@ -106,10 +103,7 @@ function remoteOptions(options: ReadSourceOptions) {
   });
 }
 
-/**
- * Reads what the bundle at a source contains. An uploaded one is streamed into a temporary folder.
- * @param format how to plan a build directory
- */
+/** Reads what a bundle contains. `format` is how to plan a build directory. */
 export async function readSource(
   source: OpenedSource,
   options: ReadSourceOptions,

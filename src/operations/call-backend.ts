@@ -60,10 +60,7 @@ export async function sendChange<Result>(
 /** How long a look may take, in milliseconds. */
 const longestLookMs = 2000;
 
-/**
- * Asks the service for something that only improves a message: once, for at most 2 s, without reporting it. Resolves
- * to undefined if that fails, because the outcome is the same either way.
- */
+/** A look that only improves a message: once, for at most 2 s. Undefined if it fails: the outcome is the same. */
 export async function quickLook<Result>(
   open: OpenBackend,
   look: (open: OpenBackend) => Promise<Result>,

@@ -58,10 +58,7 @@ export async function chooseBackend(
   };
 }
 
-/**
- * Opens a backend by its name, for what one backend alone knows.
- * @throws RuntimeCliError if it is not configured.
- */
+/** Opens a backend by its name. @throws RuntimeCliError if it is not configured */
 export async function openNamed(name: RuntimeBackend, options: OpenOptions, host: RunHost): Promise<OpenBackend> {
   const resolved = await resolveNamed(name, options, host);
   if (resolved.problem !== undefined) throw resolved.problem;
@@ -95,10 +92,7 @@ interface Selected {
   readonly fallback?: ResolvedBackend | undefined;
 }
 
-/**
- * Selects a backend. With `auto`, only a configured Runtime (API key) serves as a fallback. It is used at once if Api
- * cannot take the slugs of the call.
- */
+/** With `auto`, a configured Runtime (API key) is the fallback, at once if Api cannot take the slugs of the call. */
 async function select(options: ChoosingOptions, host: RunHost): Promise<Selected> {
   const {preference} = options;
   const backend = firstChoice(preference, options);
@@ -118,10 +112,7 @@ async function select(options: ChoosingOptions, host: RunHost): Promise<Selected
   return {selection: {backend, reason, fallback: fallback && 'legacy'}, serving, fallback};
 }
 
-/**
- * Adds a way to the other backend to the error of one that definitely refused. There is no fallback for a call that
- * identifies bundles by ID: the same ID is another bundle there, so that is the user's choice.
- */
+/** Advises the other backend where there is no fallback: the same bundle ID is another bundle there. */
 export function withOtherBackend(error: unknown, other: RuntimeBackend | undefined): unknown {
   if (other === undefined || !isRuntimeCliError(error) || uploadFallbackReason(error) === undefined) return error;
   const flags = flagValue('--runtime-backend', other).join(' ');
@@ -138,10 +129,7 @@ interface FallingBack<Result> {
   readonly second: (open: OpenBackend) => Promise<Result>;
 }
 
-/**
- * Lets the chosen backend serve a call. With `auto`, legacy takes over if Api definitely refuses. The caller hears
- * which backend is about to serve: as long as nothing has been sent, a callback that throws fails the call.
- */
+/** Lets the chosen backend serve a call, and legacy if Api definitely refuses. The caller hears which one will. */
 export async function withFallback<Result>(
   {selection: {fellBack}, open, fallback}: ChosenBackend,
   {reasonFor, first, second}: FallingBack<Result>,

@@ -31,10 +31,7 @@ export function downloadCapabilities({
   return ['download', ...namingCapabilities(bundleId)];
 }
 
-/**
- * Downloads a bundle's archive from the chosen backend to a file, which is created only once it is complete and valid.
- * An interrupted download is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
- */
+/** Downloads an archive to a file, which is created once it is complete and valid. Until then it is `FILE.part`. */
 export async function downloadBundleFrom(open: OpenBackend, options: Destination): Promise<DownloadBundleResult> {
   const {force = false} = options;
   const {project, host} = open;
@@ -91,10 +88,7 @@ export async function readDownloaded<Result>(
   }
 }
 
-/**
- * Fetches the archive, resuming when the stream breaks off. Resolves to how much was there already, and the digest that
- * the backend reports.
- */
+/** Fetches the archive, resuming when the stream breaks off. `reported` is the digest that the backend sends. */
 async function fetchArchive(
   open: OpenBackend,
   bundleId: BundleId,
@@ -186,10 +180,7 @@ async function verifyArchive(
   }
 }
 
-/**
- * Where to write an archive, whose name should tell whether it is compressed. Both are the same if the caller named the
- * file.
- */
+/** Where to write an archive, whose name tells whether it is compressed, unless the caller has named it. */
 function outputPaths({output, cwd}: Destination, bundleId: BundleId, host: Host) {
   // Bundle IDs of plugins' backends can be any string.
   const name = `bundle-${String(bundleId).replaceAll(/[^\w.-]/g, '_')}.tar`;

@@ -8,10 +8,7 @@ import {knownAmong, targetsIfListed} from './targets/find-targets.js';
 /** What a request is about: a bundle, or what a service can do with a target. */
 type Subject = {readonly bundleId: BundleId} | {readonly targetSlug: string; readonly capability: BackendCapability};
 
-/**
- * Handles the failure of a request about something that the service may not have. A 404 may mean the project, the
- * target or the bundle, or that the service lacks what was asked for: the error says which, as far as lists tell.
- */
+/** Says of a 404 whether the target, the bundle or the capability is missing, as far as lists tell. */
 export function explainMissing(open: OpenBackend, subject: Subject): (error: unknown) => Promise<never> {
   return async (error) => {
     if (!isRuntimeCliError(error)) throw error;

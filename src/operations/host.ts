@@ -46,11 +46,7 @@ export interface Host extends Pick<
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
 }
 
-/**
- * How far an operation is: bytes for a build, an upload or a download, percent for a deployment (without `total` if the
- * server reports none). `slot`: another deployment to the target has to end first. `check`: what was deployed is looked
- * at.
- */
+/** How far an operation is. `slot`: another deployment has to end first. `check`: what was deployed is looked at. */
 export interface OperationProgress {
   readonly phase: 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
   /** Bytes, or percent of a deployment. */
@@ -61,10 +57,7 @@ export interface OperationProgress {
   readonly attempt?: number | undefined;
   /** `wait` only: the state of the deployment. */
   readonly status?: DeploymentStatus | undefined;
-  /**
-   * `wait`: the server's description of the deployment. `slot`: which one is running, since when, and who started it.
-   * `check`: the URL, and why it is looked at again.
-   */
+  /** `wait`: the state in words. `slot`: what runs, since when, by whom. `check`: the URL, and why once more. */
   readonly description?: string | undefined;
   /** `wait` and `slot`: milliseconds until waiting ends. Absent without a time limit. */
   readonly leftMs?: number | undefined;
@@ -123,10 +116,7 @@ export interface CheckRecords {
   add(place: TargetPlace, failed: FailedCheck): Promise<void>;
 }
 
-/**
- * Calls a caller's callback before anything is sent, and awaits it: it may be async, whatever its type says.
- * @throws whatever it throws.
- */
+/** Awaits a callback before anything is sent, which may reject. */
 export async function callBack(callback: () => unknown): Promise<void> {
   await callback();
 }

@@ -33,11 +33,7 @@ type Asking = Pick<CommonOptions, 'signal' | 'requestTimeout' | 'connectTimeout'
 /** A login may wait for somebody, a service does not take that long. In milliseconds. */
 const longestVerification = 60_000;
 
-/**
- * Asks the service of a backend whether it accepts the credentials, and whose they are, with requests that change
- * nothing. Resolves to undefined if the backend cannot tell.
- * @throws RuntimeCliError if it is not configured, or the service refuses.
- */
+/** Whose the credentials are, if the service accepts them. Undefined if the backend cannot tell. */
 export async function verifyBackend(
   resolved: ResolvedBackend,
   {projectSlug, targetSlug, ...call}: Asking & Pick<BackendVerifyContext, 'projectSlug' | 'targetSlug'>,
@@ -57,10 +53,7 @@ export async function verifyBackend(
   );
 }
 
-/**
- * Lets a plugin's backend log the user in. Resolves to the secrets that it has obtained, which are masked from then on.
- * @throws RuntimeCliError `ERR_CREDENTIALS_MISSING` if a required option is not set that no login can obtain.
- */
+/** Lets a plugin's backend log the user in. Resolves to the secrets, which are masked from then on. */
 export async function logIn(
   resolved: ResolvedBackend,
   {prompt, openUrl, ...call}: Asking & Pick<BackendLoginContext, 'prompt' | 'openUrl'>,

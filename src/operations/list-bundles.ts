@@ -61,10 +61,7 @@ export async function collectDeployments(open: OpenBackend, targetSlug: string, 
   return {items: items.slice(offset).map((item) => ({...item, live: item === live})), total};
 }
 
-/**
- * The deployment whose bundle a target runs, of its deployments newest first: the newest that has finished. None when
- * a newer one is unclear, because that one may be running.
- */
+/** The newest deployment that has finished. None if a newer one is unclear, because that may be running. */
 export function liveDeployment(items: readonly DeploymentItem[]): DeploymentItem | undefined {
   const ended = items.find((item) => item.status === 'finished' || isUnclear(item));
   return ended?.status === 'finished' ? ended : undefined;
@@ -88,10 +85,7 @@ function historyPages(open: OpenBackend, targetSlug: string, limit: number) {
   return collectPages({limit, offset: 0}, (range) => invoke(open, 'listDeployments', {...range, targetSlug}));
 }
 
-/**
- * The newest deployments to a target, newest first. By default, enough of them to tell what it runs, and ran before.
- * @param limit `Infinity` for all
- */
+/** The newest deployments to a target: by default enough to tell what it runs, and ran before. */
 export async function readHistory(
   open: OpenBackend,
   targetSlug: string,

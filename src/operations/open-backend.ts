@@ -21,10 +21,7 @@ export interface OpenOptions extends CommonOptions, ConnectionOptions, WaitOptio
 /** A backend as a run has opened it, once: what the operations of that run work with. */
 export interface OpenBackend {
   readonly backend: HostBackend;
-  /**
-   * The project, as results and hooks get it. The backend is what the caller calls it: of several with one name, its
-   * own name is longer.
-   */
+  /** The project, as results and hooks get it. Of several backends with one name, the name is longer. */
   readonly project: ProjectResult;
   readonly projectSlug: string;
   readonly host: RunHost;

@@ -75,10 +75,7 @@ const guardFields = settingKeys.flatMap((key) => {
 /** Schemas of options by name. */
 export type OptionSchemas = Readonly<Record<string, v.GenericSchema>>;
 
-/**
- * A schema for each option of the library's calls: that of the setting, if there is one. Calls may share an object of
- * options, so each ignores what only others have.
- */
+/** A schema for each option of any call: calls may share an object of options, and ignore what only others have. */
 export const optionSchemas: Readonly<Record<CallOptionName, v.GenericSchema>> = {
   ...settings('projectSlug', 'targetSlug', 'origin', 'logsOrigin'),
   ...settings('requestTimeout', 'connectTimeout', 'idleTimeout', 'uploadRetries'),

@@ -18,11 +18,7 @@ export const pageSize = 200;
 const maxPages = 1000;
 const maxEntries = maxPages * pageSize;
 
-/**
- * Yields the pages of a list from `offset`, until there are `limit` items or no more. A server may return fewer than
- * requested at a time, or all at once. One that repeats a page, ends too early or never is an error: a partial list
- * must not look complete.
- */
+/** Yields the pages of a part of a list. A server that repeats a page, or ends too early or never, is an error. */
 export async function* listPages<Item>(
   {limit, offset}: ListPart,
   fetchPage: (range: ListRange) => Promise<ListResult<Item>>,

@@ -36,10 +36,7 @@ interface Prunable {
   readonly warning?: string | undefined;
 }
 
-/**
- * Reads what a project has and runs. The histories are last: a deployment that starts meanwhile is seen. Ages are
- * counted by the service's clock.
- */
+/** Reads what a project has and runs: the histories last, so that a deployment that starts meanwhile is seen. */
 export async function findPrunable(open: OpenBackend, rules: PruneRules): Promise<Prunable> {
   const {items: bundles} = await readBundles(open);
   const histories = await sideBySide(await readTargets(open), async ({targetSlug}): Promise<TargetHistory> => {
@@ -61,9 +58,7 @@ function describeClock(aheadMs: number): string {
   return `The clock of this machine is ${difference} ${relation} that of the service, which counts for ages.`;
 }
 
-/**
- * Of the bundles that were found, those that are still there: the ones still not needed, oldest first, and the others.
- */
+/** Of the bundles that were found and are still there: those not needed, oldest first, and the others. */
 export async function stillPrunable(found: readonly BundleItem[], open: OpenBackend, rules: PruneRules) {
   const {prune, bundles} = await findPrunable(open, rules);
   const stay = bundles.filter((bundle) => !prune.includes(bundle) && bundle.status !== 'deleting');

@@ -1,10 +1,7 @@
 /** How many requests are under way at once: enough for a far service, few enough for its rate limit. */
 const most = 4;
 
-/**
- * Does the same for each item, for at most four at once. Resolves to the results in the order of the items. After a
- * failure nothing more is begun, and it rejects once what was begun has ended.
- */
+/** Works on at most four items at once. After a failure, nothing more is begun, and what was begun is awaited. */
 export async function sideBySide<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,

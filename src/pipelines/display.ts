@@ -33,10 +33,7 @@ const [lineStart, eraseLine, eraseBelow] = [`${csi}G`, `${csi}2K`, `${csi}J`];
 /** Lines below the list that stay free: after an Enter the cursor is there, and the list has not been scrolled. */
 const spareLines = 2;
 
-/**
- * A list that is redrawn in place, of which only the lines that have changed are written. Between two drawings the
- * cursor is below it.
- */
+/** A list that is redrawn in place: only the lines that have changed. Between two drawings the cursor is below it. */
 class StepList implements ListrRenderer {
   static readonly nonTTY = true;
   static readonly rendererOptions: {readonly terminal?: StepTerminal} = {};

@@ -6,10 +6,7 @@ export function timeIn(now: Date, ms: number): string {
   return new Date(now.getTime() + ms).toISOString();
 }
 
-/**
- * Numbers the events of a run and passes them on. After the outcome, nothing more is passed on.
- * @param onEvent must not throw.
- */
+/** Numbers the events of a run, up to its outcome. `onEvent` must not throw. */
 export function createEventFeed(onEvent: (event: RuntimeEvent) => void, now: () => Date): (body: EventBody) => void {
   let sequence = 0;
   let ended = false;

@@ -100,10 +100,7 @@ export interface Change {
   ended?: {readonly error?: unknown} | undefined;
 }
 
-/**
- * What is known of a run: the context of its tasks. All that tells of the run reads it: hooks, results, events,
- * outputs, next steps, and what a failure says.
- */
+/** What is known of a run: the context of its tasks. All that tells of the run reads it. */
 export interface Ledger<Request = unknown> extends Facts {
   /** What is to be done, verified. */
   readonly request: Request;

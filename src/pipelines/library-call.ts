@@ -19,10 +19,7 @@ type Place = {
 /** Operations have an outlet instead. */
 const withoutCallbacks = {onEvent: undefined, onFallback: undefined, onResolve: undefined};
 
-/**
- * Runs a call of the library: takes the callbacks out of its options and connects them. `onEvent` gets the events, the
- * outcome last. Warnings that the result does not have are those of the process.
- */
+/** Runs a call of the library, connected to its callbacks. Warnings that its result lacks are the process's. */
 export async function callFromLibrary<Options extends CallOptions, Result extends object>(
   given: Options,
   host: PipelineHost,

@@ -24,10 +24,7 @@ export interface Outcome<Result> {
   readonly took: string;
 }
 
-/**
- * Runs a push or a deployment, and looks for what a command shows after it.
- * @param options `history`: whether to look for a bundle to roll back to
- */
+/** Runs a push or a deployment, and looks for what a command shows after it: with `history`, for a way back. */
 export async function withNextSteps<Made extends Ledger, Result>(
   run: () => Promise<Made>,
   resultOf: (ledger: Made) => Result,

@@ -199,9 +199,7 @@ function sentences(...facts: readonly (string | undefined)[]): string | undefine
   return told.length === 0 ? undefined : told.join(' ');
 }
 
-/**
- * The error that a run ends with: of what has failed, with all that is known by then. What is not ours stays as it is.
- */
+/** The error that a run ends with: what has failed, with all that is known by then. */
 export function explain(error: unknown, ledger: Ledger): unknown {
   const {rollback, failure, step} = ledger;
   if (failure === undefined) return explainStep(error, ledger, step?.name);
@@ -266,10 +264,7 @@ function factsOf(ledger: Ledger) {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 }
 
-/**
- * The error after a deployment that failed and was to be rolled back.
- * @param cause why that failed. Undefined if there was nothing to try
- */
+/** The error after a deployment that was to be rolled back. `cause`: why that failed, if it was tried. */
 function afterRollback(failed: RuntimeCliError, cause: unknown, rollback: Rollback, ledger: Ledger): unknown {
   if (cause !== undefined && !isRuntimeCliError(cause)) return cause;
   const {rolledBack, bundleId, deployment, isDoubtful, reason = cause?.message ?? ''} = rollback;

@@ -163,9 +163,7 @@ export async function deletePreview(
 
 type DeletionOptions = Omit<DeletePreviewOptions, 'branch' | 'confirm'>;
 
-/**
- * The options that delete a preview, with its guards. A branch may have any name, so a slug like `production` is fine.
- */
+/** The options that delete a preview. A branch may have any name, so a slug like `production` is fine. */
 async function deletionOf({targetSlug, production}: TargetItem, {guardsOf, ...options}: DeletionOptions) {
   const own = {...options, ...(await guardsOf?.(targetSlug))};
   const isProduction = own.production === true || production === true;

@@ -27,10 +27,7 @@ interface ShownTask {
   output: string;
 }
 
-/**
- * Where the steps of a run say what happens: in the title and the output of the task that is running, in events, to the
- * callbacks of the library, and in the ledger. A warning that was given before is not repeated.
- */
+/** Where steps say what happens: in the running task, in events and in the ledger. A warning is given once. */
 export class RunOutlet implements Outlet {
   readonly #host: PipelineHost;
   readonly #ledger: Pick<Ledger, 'warnings' | 'sent'>;
@@ -303,10 +300,7 @@ export class ProgressText {
     this.#samples = [];
   }
 
-  /**
-   * `12 MB of 40 MB (6 MB/s, 5 s left)`; without a rate until it is known. After the last byte of an upload, we wait
-   * for the server.
-   */
+  /** `12 MB of 40 MB (6 MB/s, 5 s left)`, without a rate until it is known. */
   #describeBytes({phase, transferred, total, idleMs}: OperationProgress): string {
     const now = performance.now();
     const done = `${prettyBytes(transferred)}${total === undefined ? '' : ` of ${prettyBytes(total)}`}`;

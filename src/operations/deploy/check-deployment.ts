@@ -96,10 +96,7 @@ function isPath(place: string): boolean {
   return place.startsWith('/');
 }
 
-/**
- * Verifies before a deployment that the paths to check will have a URL. A target that does not exist yet may get one,
- * and what cannot be read now may be known after the deployment.
- */
+/** Verifies that the paths to check will have a URL. A target that does not exist yet may get one. */
 export async function requireTargetUrl(open: OpenBackend, {targetSlug, checks}: Release): Promise<void> {
   const {backend} = open;
   const path = checks.find(({url}) => isPath(url))?.url;

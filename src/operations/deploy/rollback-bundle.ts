@@ -78,10 +78,7 @@ interface PreviousDeployment extends Pick<RollbackPlan, 'warnings'> {
   readonly unclear?: DeploymentItem | undefined;
 }
 
-/**
- * Of a target's deployments, newest first: the running one, and the latest before it of another bundle that was neither
- * rolled back from, nor failed its check, nor was deleted. Both are undefined if the server does not report what runs.
- */
+/** The running deployment, and the latest before it of another bundle that can and should run again. */
 export function previousDeployment(
   items: readonly DeploymentItem[],
   failed: readonly FailedCheck[],
@@ -114,10 +111,7 @@ export function previousDeployment(
   return {current, previous, warnings};
 }
 
-/**
- * Whether a target went back from a bundle: what followed its latest deployment had run before it for the first time.
- * @param ran the bundles that the target ran, newest first
- */
+/** Whether what followed the latest deployment of a bundle had run before it. `ran`: newest first. */
 export function wasRolledBack(bundleId: BundleId, ran: readonly BundleId[]): boolean {
   const successor = ran[ran.indexOf(bundleId) - 1];
   return successor !== undefined && ran.lastIndexOf(successor) > ran.lastIndexOf(bundleId);

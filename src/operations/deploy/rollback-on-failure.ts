@@ -15,10 +15,7 @@ export interface FailedDeployment {
   readonly before: readonly DeploymentItem[];
 }
 
-/**
- * Deploys the bundle that ran before a deployment that failed, unless others have deployed meanwhile.
- * @throws RuntimeCliError `ERR_NOT_ROLLED_BACK`, with why it is not for us to undo
- */
+/** Deploys what ran before. @throws RuntimeCliError `ERR_NOT_ROLLED_BACK` if others have deployed meanwhile */
 export async function deployAgain(
   open: OpenBackend,
   release: Release,

@@ -32,11 +32,7 @@ export interface InSlot<Answer> {
   readonly before: readonly DeploymentItem[] | undefined;
 }
 
-/**
- * Why a refused deployment may fall back to another backend: only of `latest`, because the backend that deploys
- * resolves it. IDs never cross backends.
- * @throws RuntimeCliError the refusal of any other bundle, with a way to the other backend
- */
+/** Why a refused deployment may fall back: only `latest` is on both. @throws RuntimeCliError for other bundles */
 export function deployFallback(error: unknown, bundleId: BundleId, fallback: OpenBackend | undefined) {
   if (bundleId !== 'latest') throw withOtherBackend(error, fallback?.backend.name);
   return deployFallbackReason(error);
@@ -54,9 +50,7 @@ export async function deployStored(
   return requestDeploy(open, release, {bundleId, from});
 }
 
-/**
- * Requests a deployment from a backend once the target is free: with `from`, a promotion if the backend has its own.
- */
+/** Requests a deployment once the target is free: with `from`, a promotion if the backend has its own. */
 export async function requestDeploy(
   open: OpenBackend,
   release: Release,
@@ -78,10 +72,7 @@ const maxUnexplained = 5;
 /** What occupies a target: `none` as far as the server shows, `unknown` if it does not list deployments. */
 type Occupant = DeploymentItem | 'none' | 'unknown';
 
-/**
- * Sends a request that starts a deployment. A target accepts one at a time, and is busy while another is running. It
- * has done nothing then, so the request can be sent again. With `waitForSlot`, that happens once the other has ended.
- */
+/** Sends a request that starts a deployment. With `waitForSlot`, a busy target is asked again once it is free. */
 export async function inTargetSlot<Result>(
   open: OpenBackend,
   release: Release,

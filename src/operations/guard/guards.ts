@@ -30,18 +30,12 @@ export function needsCommit(options: GuardOptions): boolean {
   return activeGuards(options).some((name) => sourceGuards.has(name));
 }
 
-/**
- * The rules for a rollback, which must stay possible in an emergency and goes to an older commit on purpose, and for
- * what deploys nothing.
- */
+/** The rules for what deploys nothing, and for a rollback, which goes to an older commit on purpose. */
 export function changeRules({ciOnly, confirm}: GuardRules = {}): GuardRules {
   return {ciOnly, confirm};
 }
 
-/**
- * Checks the guards of a deployment. Of a bundle that is on the service already, what it says about its commit counts,
- * not the work tree. A push deploys what it builds.
- */
+/** Checks the guards of a deployment. A bundle on the service has a commit of its own, whatever the work tree has. */
 export async function checkGuards(release: Release, open: OpenBackend, bundleId: BundleId | undefined): Promise<void> {
   const {operation, projectSlug, targetSlug} = release;
   const uploaded = operation === 'push' ? undefined : bundleId;
@@ -51,10 +45,7 @@ export async function checkGuards(release: Release, open: OpenBackend, bundleId:
   await checkAll({confirmation, source, running: () => runningBundles(open, targetSlug)}, release, open.host);
 }
 
-/**
- * Checks `notOlder` again right before a request that starts a deployment: others may have deployed during the build,
- * the upload or the wait for the target.
- */
+/** Checks `notOlder` again right before a deployment is requested: others may have deployed meanwhile. */
 export async function checkNotOlder(release: Release, open: OpenBackend, bundleId?: BundleId): Promise<void> {
   if (activeGuards(release).includes('notOlder'))
     await checkGuards({...release, guard: {notOlder: true}}, open, bundleId);
@@ -114,10 +105,7 @@ interface TargetChange extends GuardOptions, DryRunOptions, Pick<CommonOptions, 
   readonly targetSlug: string;
 }
 
-/**
- * Checks `MYCLI_SAFETY` and the guards that are about who changes a target, not about what is deployed to it, and asks
- * that person, unless it is a dry run.
- */
+/** Checks `MYCLI_SAFETY` and who changes a target, and asks that person, unless it is a dry run. */
 export async function guardTarget(
   operation: Exclude<TargetConfirmation['operation'], DeployOperation>,
   {guard, dryRun = false, ...options}: TargetChange,

@@ -1,7 +1,4 @@
-/**
- * The URL of a remote written as `https://host/path`, `user@host:path` or `host/path`, without credentials. Undefined
- * for a local path and for a helper's address (`helper::address`), which a program may take for anything.
- */
+/** The URL of a remote without credentials. Undefined for a local path and a helper (`helper::address`). */
 function parseRemote(text: string): URL | undefined {
   const remote = text.trim().replace(/^git\+/i, '');
   if (/^[a-z0-9][a-z0-9+.-]*::/i.test(remote)) return undefined;

@@ -15,10 +15,7 @@ export interface RunningBundle {
   readonly recorded: RecordedCommit | undefined;
 }
 
-/**
- * The bundles that a target runs and is getting. Every deployment back to the newest that has finished counts, except
- * those that failed.
- */
+/** What a target runs and is getting: every deployment back to the newest that has finished, but none that failed. */
 export async function runningBundles(open: OpenBackend, targetSlug: string): Promise<readonly RunningBundle[]> {
   requireCapability(open.backend, 'history');
   const items = await readHistory(open, targetSlug);

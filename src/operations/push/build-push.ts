@@ -42,11 +42,7 @@ export function describeBuilt(built: BuiltContent, content: PushContent): string
   }
 }
 
-/**
- * Prepares what a push sends to a backend. With `ifChanged`, a bundle that is unchanged since the last push is neither
- * packed nor sent. A v1 bundle is packed while it is sent if the backend supports that. Any other is packed into
- * `workspace`; a prebuilt archive is used as it is.
- */
+/** Prepares what a push sends: nothing if it is unchanged, a v1 bundle packed while sent, or an archive on disk. */
 export async function buildPush(
   open: OpenBackend,
   content: PushContent,

@@ -22,10 +22,7 @@ export interface FoundUpload {
   readonly bundleId: BundleId | undefined;
 }
 
-/**
- * Looks for the bundle of an upload whose answer was lost, once the service can be reached. Undefined if it was not
- * looked for, or nothing could be read.
- */
+/** Looks for the bundle of an upload whose answer was lost. Undefined if nothing could be read. */
 export async function findLostUpload(
   error: unknown,
   open: OpenBackend,

@@ -26,10 +26,7 @@ interface ComingUpload {
   readonly mayFallBack: boolean;
 }
 
-/**
- * Plans a push while the requests are made that its upload needs anyway. What fails then, fails before anything is
- * packed: credentials, the certificate, a target that is busy. Before a large upload, one more request may tell.
- */
+/** Plans a push while requests are made that tell early whether its upload can succeed. */
 export async function planAhead(
   open: OpenBackend,
   upload: ComingUpload,

@@ -32,10 +32,7 @@ export async function archivedFormat({archive, cwd}: PushSource): Promise<Bundle
   return archive === undefined ? undefined : archiveFormat(resolve(cwd, archive));
 }
 
-/**
- * The format that a backend gets: Api v2, legacy v1 unless `v2`, a plugin's preferred one.
- * @param archived the format of a prebuilt archive, which decides if `v2` is not given
- */
+/** The format that a backend gets: that of a prebuilt archive unless `v2` says otherwise, or its preferred one. */
 export function formatFor(
   {name, formats}: HostBackend,
   {v2}: Pick<PushSource, 'v2'>,
@@ -50,10 +47,7 @@ export function formatFor(
   });
 }
 
-/**
- * Why a refused upload may fall back to another backend. Undefined if it must not.
- * @throws RuntimeCliError the refusal, if only the format of a prebuilt archive keeps it from that
- */
+/** Why a refused upload may fall back. @throws RuntimeCliError if only the format of an archive keeps it from that */
 export function uploadFallback(
   error: unknown,
   content: PushContent,

@@ -19,12 +19,7 @@ export interface LastPush {
   readonly preview: string | undefined;
 }
 
-/**
- * With `ifChanged`, compares a bundle with that of the last push to the same project and backend, which only counts if
- * the server still has it. Any doubt is a warning, and neither skips the upload nor fails the push. Resolves to
- * undefined if the bundle is different, or the last one is not usable.
- * @param digest Finds out the bundle's `contentSha256`. Not called if nothing was pushed, or something of another size.
- */
+/** With `ifChanged`, the last push if it was of the same bundle, which the server still has. A doubt is a warning. */
 export async function compareWithLastPush(
   open: OpenBackend,
   bundle: BundleContent,
@@ -58,10 +53,7 @@ function fileBytesOf({files}: BundleContent): number {
   return files.reduce((bytes, {size}) => bytes + size, 0);
 }
 
-/**
- * Records an upload for the next push. If this fails, the push still succeeds, with a warning only if it used
- * `ifChanged`.
- */
+/** Records an upload for the next push. A failure is only a warning. */
 export async function recordPush(
   open: OpenBackend,
   bundle: BundleContent & PackResult,
@@ -83,10 +75,7 @@ export async function recordPush(
   }
 }
 
-/**
- * Whether a bundle cannot be the recorded one although it has its ID: a server that was set up anew, such as a local
- * runtime without a data folder, gives out the same IDs again.
- */
+/** Whether another bundle has the recorded ID: a server that was set up anew gives out the same IDs again. */
 function isAnother(found: BundleItem, {sha256, pushedAt}: PushRecord): boolean {
   const isLater = createdTime(found) > Date.parse(pushedAt) + clockSkewMs;
   return isLater || (found.sha256 !== undefined && found.sha256 !== sha256);

@@ -44,11 +44,7 @@ interface Change {
 
 const keyOf = ({kind, name}: Pick<TargetDifference, 'kind' | 'name'>) => `${kind} ${name}`;
 
-/**
- * Changes what differs, in an order that breaks nothing: redirects are added before others are removed, and what
- * publishes the target again comes last, in one request. Nothing is sent twice: if an answer is lost, it looks whether
- * the change is there.
- */
+/** Changes what differs: redirects are added before others go, and what publishes the target again comes last. */
 export async function applyConfiguration(applying: Applying, state: StateOfTarget): Promise<void> {
   for (const changes of stagesOf(applying, state)) await carryOut(changes, applying);
 }

@@ -163,10 +163,7 @@ export function unsupportedWarnings(
   return [`The ${backendTitle(project.backend)} backend does not have ${lacking.join(', ')}, so that is left out.`];
 }
 
-/**
- * The settings of a target that its copy does not have, although it should. Warns of what belongs to one target, and of
- * what cannot be read.
- */
+/** The settings that a copy should have and does not. Warns of what belongs to one target. */
 export async function leftOut(open: OpenBackend, from: string, to: string): Promise<TargetSettings> {
   if (open.backend.readTarget === undefined) return {};
   const {outlet} = open.host;

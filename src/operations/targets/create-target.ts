@@ -10,11 +10,7 @@ import {knownAmong, targetsIfListed} from './find-targets.js';
 
 type RequestedTarget = TargetItem & Pick<CreatedTarget, 'created' | 'raw'>;
 
-/**
- * Asks the service for a target, once. If the answer is lost, it looks whether the target is there.
- * @throws RuntimeCliError `ERR_REJECTED` if there is one already, or none to copy; `ERR_OUTCOME_UNKNOWN` if nobody
- * knows.
- */
+/** Asks the service for a target, once. If the answer is lost, it looks whether the target is there. */
 export async function createTargetIn(
   open: OpenBackend,
   {ifMissing = false, dryRun = false, configuration = {}, ...options}: CreateTargetOptions,
@@ -69,10 +65,7 @@ function isRequested(
   return item.targetSlug === targetSlug || (backend.targetSlugs === 'assigned' && item.name === name);
 }
 
-/**
- * Where the service makes the slug, two calls at the same time make two targets of the same name. Both know which one
- * stays: the older one.
- */
+/** Of two targets of one name, which two calls at the same time have made, the older one stays. */
 async function firstOfName(
   open: OpenBackend,
   created: RequestedTarget,

@@ -7,10 +7,7 @@ import type {OpenBackend} from '../open-backend.js';
 import {explainMissing} from '../explain-missing.js';
 import {knownAmong, targetsIfListed, targetStatus} from './find-targets.js';
 
-/**
- * Finds a target that may be deleted. Undefined if there is none.
- * @throws RuntimeCliError `ERR_GUARD_REFUSED` if it is production.
- */
+/** Finds a target that may be deleted: production only with `force`. Undefined if there is none. */
 export async function findDoomed(
   open: OpenBackend,
   {targetSlug, ifExists = false, force = false, production = false}: DeleteTargetOptions,
@@ -40,10 +37,7 @@ export function refuseProduction(
   });
 }
 
-/**
- * Deletes a target, once. If the answer is unclear, it looks whether the target is still there. With `ifExists`,
- * resolves to false if someone else has deleted it.
- */
+/** Deletes a target, once. If the answer is unclear, it looks. False: someone else has deleted it (`ifExists`). */
 export async function deleteTargetFrom(
   open: OpenBackend,
   {targetSlug, state}: DoomedTarget,

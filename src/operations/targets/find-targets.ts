@@ -59,10 +59,7 @@ export async function knownTarget(open: OpenBackend, targetSlug: string): Promis
   return targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug);
 }
 
-/**
- * Tells a target without deployments from one that does not exist, where the history of both is empty.
- * @throws RuntimeCliError `ERR_REJECTED` as `knownTarget`
- */
+/** @throws RuntimeCliError if a target whose history is empty does not exist */
 export async function verifyTarget(open: OpenBackend, targetSlug: string, history: readonly unknown[]): Promise<void> {
   if (history.length > 0 || open.backend.listTargets === undefined) return;
   const targets = await quickLook(open, readTargets);
@@ -80,10 +77,7 @@ interface AwaitedTarget {
   readonly code?: ErrorCode;
 }
 
-/**
- * Resolves to whether a target is known to be there, if the backend can list targets.
- * @throws RuntimeCliError as `refuseDeleted`
- */
+/** Whether a target is known to be there. @throws RuntimeCliError if it was deleted meanwhile */
 export async function findAwaited(open: OpenBackend, awaited: AwaitedTarget): Promise<boolean> {
   const targets = await quickLook(open, targetsIfListed);
   open.signal.throwIfAborted();
@@ -102,11 +96,7 @@ export function refuseDeleted(open: OpenBackend, item: TargetItem | undefined, a
   });
 }
 
-/**
- * Finds a target in a list.
- * @param options `suggestPush: false` if creating it by a push would not help, as when it is to be deleted or copied.
- * @throws RuntimeCliError `ERR_REJECTED` if the target is not there, with its nearest and others.
- */
+/** Finds a target in a list. `suggestPush: false`: a push would not help. @throws RuntimeCliError with the nearest */
 export function knownAmong(
   targets: readonly TargetItem[],
   open: OpenBackend,

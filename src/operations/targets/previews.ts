@@ -99,10 +99,7 @@ export async function updateOf(open: OpenBackend, {targetSlug, createdAt}: Targe
   return newest?.createdAt ?? createdAt;
 }
 
-/**
- * The bundles that were uploaded for a preview and deployed to no target but this one. None if the backend deletes no
- * bundles, or lists none.
- */
+/** The bundles that were uploaded for a preview and deployed to no other target. */
 export async function bundlesOnlyOn(open: OpenBackend, targetSlug: string): Promise<readonly BundleId[]> {
   const {deleteBundle, listDeployments, listBundles} = open.backend;
   if (deleteBundle === undefined || listDeployments === undefined || listBundles === undefined) return [];

@@ -25,10 +25,7 @@ const transientCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ERR_MAINTENANCE',
 ]);
 
-/**
- * Follows the logs of a target until its signal ends it. The backend connects anew, with a new token, whenever a
- * connection ends. The first one must succeed.
- */
+/** Follows the logs of a target, with a new connection whenever one ends. The first one must succeed. */
 export async function* followLogs(
   open: OpenBackend,
   {targetSlug, onReconnect}: Pick<TailLogsOptions, 'targetSlug' | 'onReconnect'>,

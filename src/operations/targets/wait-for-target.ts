@@ -9,10 +9,7 @@ import {readTargets, refuseDeleted} from './find-targets.js';
 /** Making a target takes minutes. */
 const defaultPollInterval = 10;
 
-/**
- * Waits until a target is made and nothing is being published to it.
- * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED` if that failed, `ERR_WAIT_TIMEOUT`.
- */
+/** Waits until a target is made and nothing is being published to it. */
 export async function waitForTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
   let last: TargetItem | undefined;
   const check = () => ({
