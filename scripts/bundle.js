@@ -68,7 +68,7 @@ const output = {
       {name: 'pipeline', test: /\/src\/pipelines\/push\.ts$/, priority: 2},
       {
         name: 'command',
-        test: /\/src\/(?:commands\/bundle\/push|pipelines\/next-steps|cli\/(?:command\/host|settings\/(?:reach-backends|load-backends|write-hooks)|setup\/(?:check-credentials|confirm-addresses)|output\/(?:render-deployments|render-lists|table)))\.ts$/,
+        test: /\/src\/(?:commands\/bundle\/push|pipelines\/next-steps|cli\/(?:settings\/(?:reach-backends|load-backends|write-hooks)|setup\/(?:check-credentials|confirm-addresses)|output\/(?:render-deployments|render-lists|table)))\.ts$/,
         priority: 1,
       },
     ],

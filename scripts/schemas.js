@@ -18,13 +18,14 @@ const generator = createGenerator({
   skipTypeCheck: true,
 });
 
-/** Throws when there is no such type: every command has a document. */
+const $schema = 'https://json-schema.org/draft/2020-12/schema';
+
 function schemaOf(title, typeName) {
-  const {$schema, definitions, ...schema} = generator.createSchema(typeName);
-  if ($schema !== 'http://json-schema.org/draft-07/schema#' || Object.keys(definitions).length > 0) {
+  const {$schema: draft, definitions, ...schema} = generator.createSchema(typeName);
+  if (draft !== 'http://json-schema.org/draft-07/schema#' || Object.keys(definitions).length > 0) {
     throw new Error(`${typeName} does not become a schema that draft 2020-12 reads in the same way`);
   }
-  return {$schema: 'https://json-schema.org/draft/2020-12/schema', title, ...schema};
+  return {$schema, title, ...schema};
 }
 
 /** What the output adds to every document. */
@@ -44,7 +45,7 @@ function printed(schema) {
   return {...schema, properties: {...properties, ...added}, required: [...required, 'schemaVersion']};
 }
 
-const pascal = (id) => id.replace(/(^|[:-])(\w)/g, (_, __, letter) => letter.toUpperCase());
+const {properties: documents} = schemaOf('', 'Documents');
 const eventTypes = ['step', 'progress', 'wait', 'warning', 'outcome'];
 const schemas = {
   manifest: schemaOf('The manifest of an archive', 'BundleManifest'),
@@ -52,9 +53,13 @@ const schemas = {
   event: schemaOf('An event', 'RuntimeEvent'),
 };
 for (const id of Object.keys(manifest.commands).filter((id) => !isOclifCommand(id))) {
-  schemas[id.replace(':', '-')] = printed(schemaOf(`mycli ${id} --json`, `${pascal(id)}Document`));
+  if (documents[id] === undefined) throw new Error(`${id} has no document.`);
+  schemas[id.replace(':', '-')] = printed({$schema, title: `mycli ${id} --json`, ...documents[id]});
 }
-for (const type of eventTypes) schemas[`event-${type}`] = schemaOf(`An event: ${type}`, `${pascal(type)}Event`);
+for (const type of eventTypes) {
+  const typeName = `${type[0].toUpperCase()}${type.slice(1)}Event`;
+  schemas[`event-${type}`] = schemaOf(`An event: ${type}`, typeName);
+}
 
 await mkdir('dist/schemas');
 for (const [name, schema] of Object.entries(schemas)) {

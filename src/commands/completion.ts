@@ -1,11 +1,11 @@
-import {basename} from 'node:path';
+import {readFile} from 'node:fs/promises';
+import {basename, join} from 'node:path';
 import {Args, BaseCommand, type CommandContext} from '../cli/command/base-command.js';
 import {shells} from '../cli/command/complete.js';
-import type {CompletionDocument} from '../cli/output/documents.js';
 import {createError} from '../errors/index.js';
 import {onWindows} from '../text/platform.js';
 
-export default class Completion extends BaseCommand<typeof Completion> {
+export default class Completion extends BaseCommand<typeof Completion, 'completion'> {
   static override readonly summary = 'Print a script that completes commands in bash, zsh, fish or PowerShell.';
   static override readonly description =
     'The script asks mycli at each Tab. Projects and targets come from the configuration file; nothing is requested ' +
@@ -20,15 +20,14 @@ export default class Completion extends BaseCommand<typeof Completion> {
     shell: Args.string({options: [...shells], description: 'The shell; default: from $SHELL.'}),
   };
 
-  protected async execute({output, session}: CommandContext): Promise<CompletionDocument> {
-    const {completionScript} = await import('../cli/command/completion-scripts.js');
+  protected async execute({output, session}: CommandContext) {
     const requested = this.args.shell ?? basename(session.env['SHELL'] ?? (onWindows ? 'powershell' : ''));
     const shell = shells.find((name) => name === requested);
     if (shell === undefined) {
       const suggestions = [`Name one of them: ${shells.join(', ')}.`];
       throw createError('ERR_USAGE', 'No shell specified, and mycli has no completion for $SHELL.', {suggestions});
     }
-    const script = completionScript(shell);
+    const script = await readFile(join(this.config.root, 'templates/completion', `mycli.${shell}`), 'utf8');
     output.result(script.trimEnd());
     return {shell, script};
   }

@@ -1,9 +1,8 @@
 import {BaseCommand, type CommandContext} from '../cli/command/base-command.js';
 import {connectionFlags} from '../cli/command/flags.js';
 import {reportChecks, runChecks} from '../cli/setup/doctor.js';
-import type {DoctorDocument} from '../cli/output/documents.js';
 
-export default class Doctor extends BaseCommand<typeof Doctor> {
+export default class Doctor extends BaseCommand<typeof Doctor, 'doctor'> {
   static override readonly summary = 'Check what a push depends on.';
   static override readonly description =
     'Checks Node.js, the configuration, whether there is a build that can be pushed, the credentials (by asking the ' +
@@ -16,7 +15,7 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
   ];
   static override readonly flags = connectionFlags;
 
-  protected async execute(context: CommandContext): Promise<DoctorDocument> {
+  protected async execute(context: CommandContext) {
     const {listVariables} = await import('../pipelines/targets.js');
     const checks = await runChecks(context, listVariables);
     reportChecks(checks, context.output);

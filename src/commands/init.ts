@@ -3,9 +3,8 @@ import {BaseCommand, Flags, type CommandContext} from '../cli/command/base-comma
 import {bundleFlags, connectionFlags, flagsOf} from '../cli/command/flags.js';
 import {isAttended} from '../cli/setup/prompts.js';
 import {planProject, refuseExistingConfig, writeProject} from '../cli/setup/plan-project.js';
-import type {InitDocument} from '../cli/output/documents.js';
 
-export default class Init extends BaseCommand<typeof Init> {
+export default class Init extends BaseCommand<typeof Init, 'init'> {
   static override readonly changes = 'machine';
   static override readonly summary = 'Set up a project: write a configuration and store credentials.';
   static override readonly description =
@@ -44,7 +43,7 @@ export default class Init extends BaseCommand<typeof Init> {
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<InitDocument> {
+  protected async execute(context: CommandContext) {
     const {output, cwd} = context;
     const {force, yes, verify} = this.flags;
     const asks = !yes && isAttended(context);

@@ -1,9 +1,8 @@
 import {BaseCommand, Flags, type CommandContext} from '../cli/command/base-command.js';
 import {ageFlag, flagsOf} from '../cli/command/flags.js';
-import type {LogsDocument} from '../cli/output/documents.js';
 import {describeSettings} from '../cli/settings/settings.js';
 
-export default class Logs extends BaseCommand<typeof Logs> {
+export default class Logs extends BaseCommand<typeof Logs, 'logs'> {
   static override readonly isEndless = true;
   static override readonly summary = 'Follow what the app of a target logs, until Ctrl-C.';
   static override readonly description =
@@ -26,7 +25,6 @@ export default class Logs extends BaseCommand<typeof Logs> {
 
   protected async execute(context: CommandContext): Promise<undefined> {
     const {cwd, output, signal} = context;
-    output.expectLines();
     const {since, level, grep, request} = this.flags;
     const {entryFilter, renderEntry} = await import('../cli/output/log-entries.js');
     const sinceMs = since === undefined ? undefined : ageFlag('--since', since);
@@ -49,7 +47,7 @@ export default class Logs extends BaseCommand<typeof Logs> {
         if (heard.isInterrupted) output.info(`Reconnected. Entries from ${heard.at} to ${time()} may be missing.`);
         Object.assign(heard, {at: time(), isInterrupted: false});
         if (!shows(entry, Date.now() + clockAheadMs())) continue;
-        output.documentLine(entry satisfies LogsDocument);
+        output.documentLine(entry);
         renderEntry(entry, output);
         if (!(await output.flush())) return;
       }

@@ -1,10 +1,9 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../cli/command/base-command.js';
 import {flagsOf} from '../cli/command/flags.js';
-import type {OpenDocument} from '../cli/output/documents.js';
 import {createError} from '../errors/index.js';
 import {flagValue, shellLine} from '../text/suggest.js';
 
-export default class Open extends BaseCommand<typeof Open> {
+export default class Open extends BaseCommand<typeof Open, 'open'> {
   static override readonly changes = 'machine';
   static override readonly summary = 'Open the URL of a target in the browser.';
   static override readonly description =
@@ -19,7 +18,7 @@ export default class Open extends BaseCommand<typeof Open> {
     print: Flags.boolean({summary: 'Print the URL without opening it.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<OpenDocument> {
+  protected async execute(context: CommandContext) {
     const {env, output} = context;
     const {path = ''} = this.args;
     if (/^[^/?#]/.test(path)) {

@@ -1,8 +1,7 @@
 import {BaseCommand, type CommandContext} from '../cli/command/base-command.js';
-import type {StatusDocument} from '../cli/output/documents.js';
 import {flagsOf} from '../cli/command/flags.js';
 
-export default class Status extends BaseCommand<typeof Status> {
+export default class Status extends BaseCommand<typeof Status, 'status'> {
   static override readonly summary = 'Show what each target runs, since when, and where.';
   static override readonly description =
     'Shows the live bundle of each target with its message, age, author and URL, a deployment under way, why the last ' +
@@ -14,7 +13,7 @@ export default class Status extends BaseCommand<typeof Status> {
   ];
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events')};
 
-  protected async execute(context: CommandContext): Promise<StatusDocument> {
+  protected async execute(context: CommandContext) {
     const {settings, options, host} = await this.reach(context, ['projectSlug']);
     const {getProjectStatus} = await import('../pipelines/read.js');
     const {renderStatus} = await import('../cli/output/render-lists.js');

@@ -17,7 +17,7 @@ import {missingBuild, requireTogether} from '../../src/cli/command/operation-opt
 import {asOwnError, endedEarly, unexpectedError, unknownCommand} from '../../src/cli/command/error-report.js';
 import {reportChecks} from '../../src/cli/setup/doctor.js';
 import {requireNpm} from '../../src/cli/command/plugins.js';
-import {ownSignals} from '../../src/cli/command/run.js';
+import {ownSignals} from '../../src/cli/command/signals.js';
 import {chooseColumns} from '../../src/cli/output/table.js';
 import {loadConfigFile} from '../../src/cli/settings/config-file.js';
 import {missingSetting} from '../../src/cli/settings/settings.js';

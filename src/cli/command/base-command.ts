@@ -6,8 +6,9 @@ import type {Session} from './session.js';
 import {isUsageError, usageError} from './error-report.js';
 import {globalFlags, rejectEmptyValues} from './flags.js';
 import type {HostConfig} from './host-config.js';
+import type {Documents} from '../output/documents.js';
 import type {JsonDocument} from '../output/output.js';
-import {givenValue, markValues, rejectSwitchValues, unmarkValues} from './command-line.js';
+import {givenValue, rejectSwitchValues} from './command-line.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
@@ -23,10 +24,10 @@ type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof gl
 type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
 
 /**
- * The base of every command. It parses and runs `execute`; run.ts turns its document and its errors into text, JSON and
+ * The base of every command, by its ID. It parses and runs `execute`; run.ts turns its document and its errors into text, JSON and
  * an exit code.
  */
-export abstract class BaseCommand<T extends typeof Command> extends Command {
+export abstract class BaseCommand<T extends typeof Command, Id extends keyof Documents> extends Command {
   static override readonly baseFlags = globalFlags;
 
   /** What it changes: without it, nothing. In the manifest, as all that is static, for whoever makes tools of it. */
@@ -43,7 +44,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** All arguments as typed, for commands that are not strict. */
   protected words: readonly string[] = [];
 
-  protected abstract execute(context: CommandContext): Promise<JsonDocument | undefined>;
+  protected abstract execute(context: CommandContext): Promise<Documents[Id] | undefined>;
 
   /** Loads the settings, unless the command has loaded them, and prepares what operations need to reach a backend. */
   protected async reach<Needed extends SettingKey>(
@@ -98,7 +99,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;
     this.words = argv.map(String);
-    const {changes} = this.constructor as typeof BaseCommand;
+    const {changes, isEndless} = this.constructor as typeof BaseCommand;
+    if (isEndless) session.output.expectLines();
     const context = new CommandContext(session, flags, this.config, changes === 'service');
     for (const line of misspeltVariables(session.env)) session.output.warn(line);
     const short = this.config.commands.flatMap(({id, aliases}) => {
@@ -133,10 +135,9 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     const own = Object.entries(args).map(([name, arg]) => [name, {...arg, ignoreStdin: true}] as const);
     try {
       const options = {flags, args: Object.fromEntries(own), strict};
-      const parsed = await this.parse(options, [...markValues(this.argv, flags)]);
-      const values = unmarkValues(parsed.flags);
-      rejectEmptyValues(values);
-      return {...parsed, flags: values};
+      const parsed = await this.parse(options, this.argv);
+      rejectEmptyValues(parsed.flags);
+      return parsed;
     } catch (error) {
       throw isUsageError(error) ? usageError(error, this.id) : error;
     }

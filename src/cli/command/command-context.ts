@@ -3,11 +3,14 @@ import {tmpdir} from 'node:os';
 import {dirname, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
-import {createSweptDirectory, type TemporaryDirectory} from '../../files/temporary-directory.js';
+import {createSweptDirectory} from '../../files/temporary-directory.js';
 import type {Guard} from '../../modules/load-module.js';
+import type {PipelineHost} from '../../pipelines/host.js';
 import type {Output} from '../output/output.js';
 import type {CredentialFile} from '../settings/credential-file.js';
 import {loadSettings, readCheckHeaders, type SettingsUse} from '../settings/load-settings.js';
+import type {PluginConfig} from '../settings/write-hooks.js';
+import {checkRecordFiles} from './records.js';
 import type {Session} from './session.js';
 import {
   resolveSettings,
@@ -20,6 +23,12 @@ import {
 
 type GivenFlags = FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
 
+interface HostOptions extends Pick<PipelineHost, 'secrets' | 'settings' | 'settingNames'> {
+  /** Where plugins that follow changes are. @default nobody is asked */
+  readonly config?: PluginConfig | undefined;
+}
+
+/** What a command knows of its run. */
 export class CommandContext {
   readonly env: NodeJS.ProcessEnv;
   readonly output: Output;
@@ -71,11 +80,51 @@ export class CommandContext {
     return this.configFile === undefined ? this.cwd : dirname(this.configFile.path);
   }
 
-  /** Creates a private folder, which is removed however the process ends. The caller should remove it earlier. */
-  async createTemporaryDirectory(): Promise<TemporaryDirectory> {
-    const directory = await createSweptDirectory(tmpdir());
-    this.session.temporary.push(directory);
-    return directory;
+  /** The host of the command's operations, which shows their steps on the terminal. */
+  host({config, ...given}: HostOptions = {}): PipelineHost {
+    const {cwd, env, session, output, flags} = this;
+    const {'output-env': outputEnv} = flags;
+    return {
+      ...given,
+      cwd,
+      configDirectory: this.configDirectory,
+      env,
+      safety: session.safety,
+      collectsMetadata: true,
+      findsLostUploads: true,
+      // Who names the configuration or the project trusts it.
+      refusesForeign: flags['config'] === undefined && flags['project-directory'] === undefined,
+      guardCode: session.guardCode,
+      ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
+      userAgent: this.config.userAgent,
+      logger: {
+        debug: (message) => output.debug(message),
+        // A redrawn task list shows waits itself.
+        info: (message) => (output.redraws ? output.debug(message) : output.info(message)),
+        warn: (message) => output.warn(message),
+      },
+      maskSecret: (secret) => output.addSecrets([secret]),
+      now: () => new Date(),
+      terminal: output,
+      onEvent(event) {
+        if (event.type === 'warning') output.warn(event.message);
+        else session.events?.emit(event);
+      },
+      onLedger: (ledger) => void session.ledgers.push(ledger),
+      beforeWrite:
+        config &&
+        (async (planned, {dryRun}) => {
+          const {askBeforeWrite} = await import('../settings/write-hooks.js');
+          await askBeforeWrite(planned, {dryRun}, {config, output, signal: session.signal});
+        }),
+      checkRecords: checkRecordFiles(this.config.dataDir),
+      onCleanup: (work) => void session.cleanups.push(work),
+      async createTemporaryDirectory() {
+        const directory = await createSweptDirectory(tmpdir());
+        session.temporary.push(directory);
+        return directory;
+      },
+    };
   }
 
   /**

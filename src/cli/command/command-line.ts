@@ -67,38 +67,6 @@ export function rejectSwitchValues(argv: readonly string[], flags: FlagShapes): 
   }
 }
 
-/** No argument can contain it. */
-const valueMark = '\0';
-
-/**
- * Marks values that begin with a dash and are part of the word of their flag, such as `--message=-wip` and `-m=-wip`:
- * oclif would take them for flags.
- */
-export function markValues(argv: readonly string[], flags: FlagShapes): readonly string[] {
-  const options = Object.entries(flags).filter(([, {type}]) => type === 'option');
-  const starts = options.flatMap(([name, {char}]) => [
-    `--${name}=`,
-    ...(char === undefined ? [] : [`-${char}=`, `-${char}`]),
-  ]);
-  const before = beforeEnd(argv);
-  const marked = before.map((word) => {
-    const start = starts.find((one) => word.startsWith(`${one}-`));
-    return start === undefined ? word : `${start}${valueMark}${word.slice(start.length)}`;
-  });
-  return [...marked, ...argv.slice(before.length)];
-}
-
-/** Values as they were before `markValues`. */
-export function unmarkValues(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const unmarked = (value: unknown): unknown =>
-    Array.isArray(value) ? value.map(unmarked) : typeof value === 'string' ? withoutMark(value) : value;
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, unmarked(value)]));
-}
-
-export function withoutMark(text: string): string {
-  return text.replaceAll(valueMark, '');
-}
-
 /**
  * Whether one of these flags is given, instead of being the value of the flag before it. `--message -h` must not show
  * help and succeed, having done nothing.

@@ -114,7 +114,7 @@ function pathsAt(typed: string, prefix: string, help: string | string[] = ''): C
   return /\b(?:dir|folder)\b/i.test(text) ? {kind: 'directories', behind: prefix} : undefined;
 }
 
-/** The scripts of the shells: each asks mycli with this word. */
+/** What the scripts in templates/completion ask mycli with. */
 export const completionRequest = 'completion:words';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;

@@ -2,7 +2,6 @@ import {relative} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {placeInProject} from '../../errors/places.js';
-import {withoutMark} from './command-line.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
@@ -132,7 +131,7 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
     const suggestions = [...missing.flatMap(({description = []}) => description), ...lists];
     return {message: `Missing ${missing.length === 1 ? 'argument' : 'arguments'}: ${names}`, suggestions};
   }
-  const lines = withoutEscapeSequences(withoutMark(message))
+  const lines = withoutEscapeSequences(message)
     .replace('See more help with --help', '')
     .replace(/^Parsing (--[\w-]+)\s+/, '$1: ')
     .replace(/^The following errors? occurred:/, '')

@@ -9,22 +9,20 @@ export const branchArg = {
 };
 
 /**
- * The branch of a preview: the argument, or what the work tree is on.
+ * The branch of a preview, the argument or what the work tree is on, and the target that it probably has, for the
+ * settings of that target.
  * @throws RuntimeCliError `ERR_USAGE`
  */
-export async function findBranch(argument: string | undefined, context: CommandContext): Promise<string> {
-  const branch = argument === undefined ? await checkedOut(context) : argument.trim();
+export async function findPreview(argument: string | undefined, {cwd, env, flags}: CommandContext) {
+  const {'project-directory': directory} = flags;
+  const path = resolve(cwd, typeof directory === 'string' ? directory : '.');
+  const branch = argument?.trim() ?? (await readOrigin(path, env, () => new Date())).provenance?.branch;
   if (branch === undefined || branch === '') {
     throw createError('ERR_USAGE', 'No branch specified, and none is checked out here.', {
       suggestions: ['Pass the name of the branch as an argument.'],
     });
   }
-  return branch;
-}
-
-async function checkedOut({cwd, env, flags}: CommandContext): Promise<string | undefined> {
-  const {'project-directory': directory} = flags;
-  const path = resolve(cwd, typeof directory === 'string' ? directory : '.');
-  const {provenance} = await readOrigin(path, env, () => new Date());
-  return provenance?.branch;
+  const {previewSlugs} = await import('../../operations/targets/previews.js');
+  const [slug] = previewSlugs(branch);
+  return {branch, target: {slug, argument: 'BRANCH'}};
 }

@@ -1,18 +1,14 @@
 import {resolve} from 'node:path';
 import process from 'node:process';
 import {inspect} from 'node:util';
-import type {EventEmitter} from 'node:events';
-import {isCI} from 'ci-info';
 import type {Interfaces} from '@oclif/core';
 import {setLogger} from '@oclif/core/logger';
 import {settings} from '@oclif/core/settings';
 import {runningPlugin} from '../../backends/plugins/plugin-code.js';
-import {createError, isRuntimeCliError, signalExitCodes} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
-import {isSecretName} from '../../http/redact.js';
-import type {Guard} from '../../modules/load-module.js';
 import {
   asOwnError,
   blameUserCode,
@@ -25,11 +21,9 @@ import {
 } from './error-report.js';
 import {GroupedHelp} from './help.js';
 import type {ErrorDocument} from '../output/documents.js';
-import {Output, stdoutError} from '../output/output.js';
-import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';
+import {stdoutError, type Output} from '../output/output.js';
 import {
   asksFor,
-  beforeEnd,
   commandFirst,
   givenValue,
   helpFlags,
@@ -40,7 +34,8 @@ import {
   versionFlags,
 } from './command-line.js';
 import {completionRequest} from './complete.js';
-import type {Session} from './session.js';
+import {createSession, type Session} from './session.js';
+import {ownSignals, yieldTerminal} from './signals.js';
 import {loadConfig, type HostConfig} from './host-config.js';
 import {skipsPlugins} from './plugins.js';
 
@@ -90,141 +85,6 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     if (!signal.aborted) await session.output.flush().catch(() => undefined);
     end(exitCode);
   }
-}
-
-function createSession(host: NodeJS.Process, signal: AbortSignal, guardCode: Guard): Session {
-  const {env, stdout, stderr} = host;
-  // Node and packages take it before NO_COLOR, and Node warns of that.
-  if (env['NO_COLOR']) delete env['FORCE_COLOR'];
-  // Before oclif parses, because parsing errors must be JSON, too.
-  const switches = beforeEnd(host.argv.slice(2));
-  const output = new Output({
-    stdout,
-    stderr,
-    json: switches.includes('--json'),
-    quiet: switches.includes('--quiet'),
-    debugging: switches.includes('--debug') || isDebugging(env),
-    interactive: isInteractive(stderr, env, isCI),
-    color: usesColor(stderr, env, isCI),
-    unicode: usesUnicode(env),
-    annotating: env['GITHUB_ACTIONS'] === 'true',
-  });
-  // Set before anything can fail and print one.
-  const secrets = Object.keys(env).filter((name) => name.startsWith('MYCLI_') && isSecretName(name));
-  output.addSecrets(secrets.flatMap((name) => env[name]?.trim() || []));
-  return {
-    cwd: currentDirectory(host),
-    env,
-    safety: env['MYCLI_SAFETY'],
-    // Node creates the stream on first access.
-    get stdin() {
-      return host.stdin;
-    },
-    output,
-    signal,
-    guardCode,
-    temporary: [],
-    cleanups: [],
-    pluginProblems: [],
-    foreign: false,
-    ledgers: [],
-  };
-}
-
-function currentDirectory(host: NodeJS.Process): string {
-  try {
-    return host.cwd();
-  } catch {
-    return '';
-  }
-}
-
-const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
-
-/** How long a command may clean up after a signal, in milliseconds. */
-const cleanupMs = 800;
-
-/** Milliseconds within which a signal is the first one again: `timeout` and npm pass on what the group got already. */
-const repeatMs = 1000;
-
-/**
- * Handles SIGINT, SIGTERM and SIGHUP: the first one aborts and allows a short time to clean up, a later one exits at
- * once. `overdue` rejects when the command has not ended after its time to clean up. While `guardCode` runs code,
- * signals have their usual effect: they end the process at once, even if that code loops.
- */
-export function ownSignals(
-  host: Pick<EventEmitter, 'on' | 'rawListeners' | 'removeAllListeners'>,
-  endNow: (exitCode: number) => void,
-) {
-  const controller = new AbortController();
-  const {signal} = controller;
-  let firstAt = 0;
-  for (const name of signals) {
-    host.on(name, () => {
-      const exitCode = signalExitCodes[name];
-      if (!signal.aborted) {
-        firstAt = performance.now();
-        controller.abort(createError('ERR_INTERRUPTED', `Interrupted by ${name}.`, {exitCode}));
-      } else if (performance.now() - firstAt > repeatMs) endNow(exitCode);
-    });
-  }
-  const overdue = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), cleanupMs));
-  });
-  let running = 0;
-  let listeners: readonly (readonly [name: string, listener: () => void])[] = [];
-  const guardCode = async <T>(load: () => Promise<T>): Promise<T> => {
-    running += 1;
-    if (running === 1) {
-      listeners = signals.flatMap((name) => host.rawListeners(name).map((one) => [name, one as () => void] as const));
-      for (const name of signals) host.removeAllListeners(name);
-    }
-    try {
-      return await load();
-    } finally {
-      running -= 1;
-      if (running === 0) for (const [name, listener] of listeners) host.on(name, listener);
-    }
-  };
-  return {signal, overdue, guardCode};
-}
-
-/**
- * Shows the cursor before Ctrl-Z stops or Ctrl-\ ends the process. `stream` tells `stop`, which ends a question, and
- * `continue`, when lists and questions are drawn again.
- */
-function yieldTerminal(host: NodeJS.Process, output: Output): void {
-  const {stream} = output;
-  let isStopped = false;
-  const stop = () => {
-    isStopped = true;
-    output.showCursor();
-    stream.emit('stop');
-  };
-  const goOn = () => {
-    if (isStopped) stream.emit('continue');
-    isStopped = false;
-  };
-  const onStop = () => {
-    stop();
-    // Once a question has ended.
-    setImmediate(() => {
-      // What has started us stops as well, such as npx: a terminal in raw mode tells nobody else.
-      host.kill(0, 'SIGTSTP');
-      host.once('SIGTSTP', onStop);
-      // Where no shell could let it go on, the system has not stopped it.
-      setImmediate(goOn);
-    });
-  };
-  host.once('SIGTSTP', onStop);
-  host.once('SIGQUIT', () => {
-    output.showCursor();
-    host.kill(host.pid, 'SIGQUIT');
-  });
-  host.on('SIGCONT', () => {
-    if (!isStopped) stop();
-    setImmediate(goOn);
-  });
 }
 
 /**

@@ -1,9 +1,13 @@
+import {isCI} from 'ci-info';
 import type {BackendFailure} from '../../backends/registry.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
+import {isSecretName} from '../../http/redact.js';
 import type {Guard} from '../../modules/load-module.js';
-import type {JsonDocument, Output} from '../output/output.js';
-import type {RunEvents} from '../output/run-events.js';
 import type {Ledger} from '../../pipelines/ledger.js';
+import {Output, type JsonDocument} from '../output/output.js';
+import type {RunEvents} from '../output/run-events.js';
+import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';
+import {beforeEnd} from './command-line.js';
 
 /** A run of mycli: what it has of the process, and what has happened so far. */
 export interface Session {
@@ -32,4 +36,51 @@ export interface Session {
   events?: RunEvents | undefined;
   /** How our command ended, whatever plugins' hooks do. */
   ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};
+}
+
+export function createSession(host: NodeJS.Process, signal: AbortSignal, guardCode: Guard): Session {
+  const {env, stdout, stderr} = host;
+  // Node and packages take it before NO_COLOR, and Node warns of that.
+  if (env['NO_COLOR']) delete env['FORCE_COLOR'];
+  // Before oclif parses, because parsing errors must be JSON, too.
+  const switches = beforeEnd(host.argv.slice(2));
+  const output = new Output({
+    stdout,
+    stderr,
+    json: switches.includes('--json'),
+    quiet: switches.includes('--quiet'),
+    debugging: switches.includes('--debug') || isDebugging(env),
+    interactive: isInteractive(stderr, env, isCI),
+    color: usesColor(stderr, env, isCI),
+    unicode: usesUnicode(env),
+    annotating: env['GITHUB_ACTIONS'] === 'true',
+  });
+  // Set before anything can fail and print one.
+  const secrets = Object.keys(env).filter((name) => name.startsWith('MYCLI_') && isSecretName(name));
+  output.addSecrets(secrets.flatMap((name) => env[name]?.trim() || []));
+  return {
+    cwd: currentDirectory(host),
+    env,
+    safety: env['MYCLI_SAFETY'],
+    // Node creates the stream on first access.
+    get stdin() {
+      return host.stdin;
+    },
+    output,
+    signal,
+    guardCode,
+    temporary: [],
+    cleanups: [],
+    pluginProblems: [],
+    foreign: false,
+    ledgers: [],
+  };
+}
+
+function currentDirectory(host: NodeJS.Process): string {
+  try {
+    return host.cwd();
+  } catch {
+    return '';
+  }
 }

@@ -234,19 +234,19 @@ export class Output implements Logger {
     for (const suggestion of suggestions) this.#write(this.#render(suggestion), ' ');
   }
 
-  /** Writes the JSON document once, with `--json` only. `compact`: on one line, for line-based readers. */
-  document(document: JsonDocument, {compact = false}: {readonly compact?: boolean} = {}): void {
+  /** Writes the JSON document once, with `--json` only. */
+  document(document: JsonDocument): void {
     if (!this.json || this.#documentWritten) return;
     this.#documentWritten = true;
-    this.#writeStdout(`${this.#json(this.complete(document), compact || this.#hasLines ? 0 : 2)}\n`);
+    this.#writeStdout(`${this.#json(this.complete(document), this.#hasLines ? 0 : 2)}\n`);
   }
 
-  /** With `--json`, one of any number of documents, each on a line. That of an error is one, too. */
+  /** One of any number of documents, with `--json` only. */
   documentLine(document: JsonDocument): void {
     if (this.json) this.#writeStdout(`${this.#json({schemaVersion: 1, ...document}, 0)}\n`);
   }
 
-  /** Announces documents on lines. */
+  /** From now on, a document is a line: for commands that print until they are stopped. */
   expectLines(): void {
     this.#hasLines = true;
   }

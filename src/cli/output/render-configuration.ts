@@ -5,7 +5,7 @@ import {replaceTextFile} from '../../files/write-files.js';
 import {accessHeader} from '../../settings/target-settings.js';
 import {count} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
-import type {TargetDiffDocument} from './documents.js';
+import type {DiffedTarget} from './documents.js';
 import type {Output} from './output.js';
 
 function shown(value: unknown): string {
@@ -56,7 +56,7 @@ function adviseVariables({differences, projectSlug, targetSlug, backend}: Target
 }
 
 /** Shows what `--init` has written, or has not because the file is code. */
-export function renderWrittenTarget(result: TargetDiffDocument, output: Output): TargetDiffDocument {
+export function renderWrittenTarget(result: DiffedTarget, output: Output): DiffedTarget {
   const {file, targetSlug, configuration} = result;
   if (file !== undefined) output.outcome(`Wrote what ${targetSlug} is like into ${file}.`);
   else {

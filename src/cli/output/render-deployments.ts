@@ -3,7 +3,7 @@ import type {PushPreview, PushResult, PushRuntimeBundleBackendOptions} from '../
 import prettyBytes from 'pretty-bytes';
 import {categoryOf, type BundlePlan} from '../../bundle/index.js';
 import {projectTitle} from '../../backends/names.js';
-import type {BundlePushDocument, BundleBuildDocument, PushDryRun} from './documents.js';
+import type {Documents, PushDryRun} from './documents.js';
 import type {Output} from './output.js';
 import {fileColumns} from './render-lists.js';
 import {describeAge, printTable} from './table.js';
@@ -11,7 +11,7 @@ import {placeFlags} from '../../text/suggest.js';
 import type {NextSteps, Outcome} from '../../pipelines/next-steps.js';
 import type {DeployBundleResult, DeploymentOutcome, RollbackBundleResult} from '../../operations/options.js';
 
-export function renderPush({result, next, took}: Outcome<PushResult>, output: Output): BundlePushDocument {
+export function renderPush({result, next, took}: Outcome<PushResult>, output: Output): PushResult {
   const {bundleId, projectSlug, backend, targetSlug, deployed, status} = result;
   output.outcome(describePush(result, took));
   if (targetSlug === undefined && next.canDeploy) {
@@ -63,13 +63,16 @@ export function renderPushPreview(
   };
 }
 
-export function renderBuildPreview(plan: BundlePlan, output: Output): BundleBuildDocument {
+export function renderBuildPreview(plan: BundlePlan, output: Output): Documents['bundle:build'] {
   const planned = plannedDocument(plan);
   listFiles(planned.files, output);
   return {dryRun: true, ...planned};
 }
 
-export function renderBuild({bundle, manifest, warnings}: BuildBundleResult, output: Output): BundleBuildDocument {
+export function renderBuild(
+  {bundle, manifest, warnings}: BuildBundleResult,
+  output: Output,
+): Documents['bundle:build'] {
   const {format, path, size, sha256, contentSha256, files} = bundle;
   output.result(path);
   output.result(`sha256 ${sha256}`);

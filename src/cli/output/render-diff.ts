@@ -3,7 +3,6 @@ import prettyBytes from 'pretty-bytes';
 import {categoryWords} from '../../bundle/index.js';
 import {count} from '../../text/sentence.js';
 import type {CategoryDiff, FileChange} from '../../bundle/contents/compare-contents.js';
-import type {BundleDiffDocument} from './documents.js';
 import type {Output} from './output.js';
 import {describeMissing} from '../setup/variable-values.js';
 import {printTable, type Column} from './table.js';
@@ -12,7 +11,7 @@ export function renderDiff(
   diff: DiffBundlesResult,
   {limit, markdown}: {readonly limit: number; readonly markdown: boolean},
   output: Output,
-): BundleDiffDocument {
+): DiffBundlesResult {
   const {configKnown, missingVariables = []} = diff;
   const summary = [
     outcomeOf(diff),

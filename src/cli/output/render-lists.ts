@@ -9,16 +9,7 @@ import prettyBytes from 'pretty-bytes';
 import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
 import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
 import {categoryWords} from '../../bundle/index.js';
-import type {
-  BackendListDocument,
-  BundleHistoryDocument,
-  BundleListDocument,
-  BundleInspectDocument,
-  BundlePruneDocument,
-  ConfigShowDocument,
-  DeploymentEntry,
-  StatusDocument,
-} from './documents.js';
+import type {DeploymentEntry, DeploymentHistory, Documents, StatusOfTargets} from './documents.js';
 import type {BackendFailure} from '../../backends/registry.js';
 import {describeSafety, type SafetyMode} from '../../operations/guard/safety.js';
 import {describeCheck, type BackendDescription, type CredentialCheck} from '../setup/check-credentials.js';
@@ -48,11 +39,7 @@ const historyColumns: readonly Column<ListedDeployment>[] = [
   {name: 'message', value: ({message}) => message, flexible: true},
 ];
 
-export function renderBundles(
-  result: ListBundlesResult,
-  names: string | undefined,
-  output: Output,
-): BundleListDocument {
+export function renderBundles(result: ListBundlesResult, names: string | undefined, output: Output): ListBundlesResult {
   const {bundles, total} = result;
   // Servers answer alike for both.
   const nothing = 'The project is empty, or does not exist: check its name if you expected bundles.';
@@ -69,7 +56,7 @@ export function renderHistory(
   result: ListDeploymentsResult,
   names: string | undefined,
   output: Output,
-): BundleHistoryDocument {
+): DeploymentHistory {
   const {deployments, total} = result;
   const nothing = `Nothing has been deployed to ${result.targetSlug}.`;
   printPage(deployments, historyColumns, {total, names, nothing}, output);
@@ -79,7 +66,7 @@ export function renderHistory(
   };
 }
 
-export function renderPruned(result: PruneBundlesResult, output: Output): BundlePruneDocument {
+export function renderPruned(result: PruneBundlesResult, output: Output): PruneBundlesResult {
   const {dryRun, found, deleted, kept, projectSlug} = result;
   if (found.length === 0) output.outcome(`Nothing to prune in ${projectSlug}: ${count(kept, 'bundle')} kept.`);
   else if (dryRun) {
@@ -121,7 +108,7 @@ export function renderInspection(
   inspection: ArchiveInspection,
   names: string | undefined,
   output: Output,
-): BundleInspectDocument {
+): ArchiveInspection {
   const {format, size, sha256, rootDir, configPath, config, matches, files, problems} = inspection;
   const facts = {format, size: prettyBytes(size), sha256, root: rootDir, config: configPath};
   if (config === undefined)
@@ -142,7 +129,7 @@ export function renderInspection(
   return inspection;
 }
 
-export function renderStatus(status: ProjectStatus, output: Output): StatusDocument {
+export function renderStatus(status: ProjectStatus, output: Output): StatusOfTargets {
   const {targets} = status;
   // Users read terminals; programs that read pipes need exact times.
   const when = (time: string) => (output.width === Number.POSITIVE_INFINITY ? time : describeAge(time));
@@ -206,7 +193,7 @@ export function renderSettings(
   safety: readonly SafetyMode[],
   {cwd, names}: {readonly cwd: string; readonly names: string | undefined},
   output: Output,
-): ConfigShowDocument {
+): Documents['config:show'] {
   output.info(configFile === undefined ? 'No configuration file found.' : `Configuration file: ${configFile}`);
   for (const mode of safety) output.info(describeSafety(mode));
   printTable(settings, chooseColumns(settingColumns(cwd), names), output);
@@ -230,7 +217,7 @@ export function renderBackends(
   backends: readonly BackendDescription[],
   failures: readonly BackendFailure[],
   output: Output,
-): BackendListDocument {
+): Documents['backend:list'] {
   for (const {name, plugin, version = '', summary, formats, capabilities, configured, missing, check} of backends) {
     const state = configured ? describeConfigured(check) : `missing: ${missing.join(', ')}`;
     output.outcome(`${name} (${plugin} ${version}): ${summary}`);

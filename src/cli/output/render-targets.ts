@@ -13,7 +13,7 @@ import {shownUrl} from '../../backends/answers.js';
 import type {TargetResult} from '../../operations/options.js';
 import {count, oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
-import type {EnvDiffDocument, TargetCreateDocument} from './documents.js';
+import type {VariableNamesDiff, NewTarget} from './documents.js';
 import type {Output} from './output.js';
 import {printTable, type Column} from './table.js';
 
@@ -50,7 +50,7 @@ export const variableColumns: readonly Column<VariableItem>[] = [
   {name: 'updatedBy', value: ({updatedBy}) => updatedBy},
 ];
 
-export function renderCreated(result: TargetCreateDocument, output: Output): TargetCreateDocument {
+export function renderCreated(result: NewTarget, output: Output): NewTarget {
   const {targetSlug, projectSlug, backend, state, dryRun} = result;
   const what = describeTarget(result);
   if (dryRun) output.outcome(`Dry run: would create ${what}.`);
@@ -109,7 +109,7 @@ export function renderVariableDiff(
   {variables, ...place}: ListVariablesResult,
   file: string,
   output: Output,
-): EnvDiffDocument {
+): VariableNamesDiff {
   const known = variables.map(({name}) => name);
   const missing = names.filter((name) => !known.includes(name));
   const extra = known.filter((name) => !names.includes(name));

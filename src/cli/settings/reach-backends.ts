@@ -6,7 +6,6 @@ import {firstChoice} from '../../backends/select.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {SettingKey} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
-import {commandHost} from '../command/host.js';
 import {
   guardOptions,
   missingBuild,
@@ -80,7 +79,9 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
     },
     /** What must hold before a target is changed. */
     guards: guardOptions(settings, context),
-    host: commandHost(context, {
+    /** The same for a target that the command finds. */
+    guardsOf: async (slug: string) => guardOptions(await context.settingsOf(slug), context),
+    host: context.host({
       secrets,
       settingNames: settingNames(settings),
       config: writes && followsWrites(config) ? config : undefined,

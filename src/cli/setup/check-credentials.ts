@@ -6,7 +6,6 @@ import {backendTitle, isBuiltIn, mayUse} from '../../backends/names.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/command-context.js';
-import {commandHost} from '../command/host.js';
 import {describeTime} from '../output/table.js';
 import {isPluginBackend} from '../settings/connection-options.js';
 import {credentialKind, credentialRows} from '../settings/credential-file.js';
@@ -64,7 +63,7 @@ export async function askService(
   const {verifyBackend} = await import('../../operations/identify.js');
   const slugs = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
   const call = {...options, ...slugs, signal: context.signal};
-  const verified = await verifyBackend(resolved, call, commandHost(context, {secrets}));
+  const verified = await verifyBackend(resolved, call, context.host({secrets}));
   if (verified === undefined)
     return {status: 'unknown', reason: `The ${resolved.name} backend cannot verify credentials.`};
   const {account, asked = true, clientId, expiresAt} = verified;

@@ -11,8 +11,7 @@ import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '
 import {shellLine} from '../../text/suggest.js';
 import {definitions} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
-import {commandHost} from '../command/host.js';
-import type {AuthLoginDocument} from '../output/documents.js';
+import type {StoredLogin} from '../output/documents.js';
 import {addressOf, assertTrustedOrigin} from '../settings/connection-options.js';
 import {
   credentialKind,
@@ -49,10 +48,10 @@ interface Login {
   readonly ask: () => Promise<Entered>;
 }
 
-type Verified = Pick<AuthLoginDocument, 'verified' | 'account' | 'expiresAt'>;
+type Verified = Pick<StoredLogin, 'verified' | 'account' | 'expiresAt'>;
 
 interface Entered {
-  readonly facts: Pick<AuthLoginDocument, 'origin' | 'backend' | 'options' | 'kind'>;
+  readonly facts: Pick<StoredLogin, 'origin' | 'backend' | 'options' | 'kind'>;
   readonly secrets: readonly string[];
   /** Completes "Stored ... in FILE". */
   readonly label: string;
@@ -240,7 +239,7 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
       const operations = await import('../../operations/identify.js');
       const {options, resolved} = await readBackend(context, settings, backend, given);
       const call = {...options, ...loginDialogue(backend, context), signal};
-      return enter(await operations.logIn(resolved, call, commandHost(context)));
+      return enter(await operations.logIn(resolved, call, context.host()));
     },
   };
 }
@@ -315,7 +314,7 @@ export interface ProjectSetup {
   readonly mode: ImportMode;
 }
 
-export type StoredKind = AuthLoginDocument['kind'];
+export type StoredKind = StoredLogin['kind'];
 
 /** Logs in to the backend of a plugin, if it has secrets of which none is set. */
 async function signInToPlugin(

@@ -2,7 +2,6 @@ import {isBuiltIn} from '../../backends/names.js';
 import {checkUrl} from '../../cli/settings/connection-options.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
-import type {AuthLoginDocument} from '../../cli/output/documents.js';
 import {credentialKinds, credentialRows} from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/load-backends.js';
 import {missingSetting, type Settings} from '../../cli/settings/settings.js';
@@ -10,7 +9,7 @@ import {builtInLogin, importedLogin, runLogin, pluginLogin} from '../../cli/setu
 import {askText, canAsk} from '../../cli/setup/prompts.js';
 import {createError} from '../../errors/index.js';
 
-export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
+export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login'> {
   static override readonly aliases = ['login'];
   static override readonly changes = 'machine';
   static override readonly summary = "Store credentials for an origin, or for a plugin's backend.";
@@ -44,7 +43,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<AuthLoginDocument> {
+  protected async execute(context: CommandContext) {
     const {flags} = this;
     const settings = await context.loadSettings({stored: false});
     const backend = this.#backend(settings);

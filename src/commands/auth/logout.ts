@@ -11,12 +11,11 @@ import {
   type StoredCredentials,
 } from '../../cli/settings/credential-file.js';
 import {originOf} from '../../cli/settings/load-settings.js';
-import type {AuthLogoutDocument} from '../../cli/output/documents.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
 
-export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
+export default class AuthLogout extends BaseCommand<typeof AuthLogout, 'auth:logout'> {
   static override readonly aliases = ['logout'];
   static override readonly changes = 'machine';
   static override readonly summary = 'Remove the stored credentials for one origin or backend, or for all.';
@@ -35,7 +34,7 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
     all: Flags.boolean({summary: 'Remove the credentials for every origin and backend.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<AuthLogoutDocument> {
+  protected async execute(context: CommandContext) {
     const {output, credentialFile} = context;
     const stored = await readCredentials(credentialFile);
     const removed = this.flags.all ? everythingIn(stored) : chosenBy(await context.loadSettings({stored: false}));

@@ -1,14 +1,12 @@
 import {legacyBackend} from '../../backends/legacy/backend.js';
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags, yesFlag} from '../../cli/command/flags.js';
-import {commandHost} from '../../cli/command/host.js';
-import type {AuthRotateDocument} from '../../cli/output/documents.js';
 import {credentialPath, updateCredentials} from '../../cli/settings/credential-file.js';
 import {originOf} from '../../cli/settings/load-settings.js';
 import {missingSetting} from '../../cli/settings/settings.js';
 import {consent} from '../../cli/setup/prompts.js';
 
-export default class AuthRotate extends BaseCommand<typeof AuthRotate> {
+export default class AuthRotate extends BaseCommand<typeof AuthRotate, 'auth:rotate'> {
   static override readonly changes = 'service';
   static override readonly summary = 'Replace the API key with a new one, and store that.';
   static override readonly description =
@@ -23,7 +21,7 @@ export default class AuthRotate extends BaseCommand<typeof AuthRotate> {
     ...yesFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<AuthRotateDocument> {
+  protected async execute(context: CommandContext) {
     const {output, credentialFile} = context;
     const ask = consent(this.flags.yes, 'Replacing the API key', 'Nothing was changed.', context);
     const settings = await context.loadSettings();
@@ -35,7 +33,7 @@ export default class AuthRotate extends BaseCommand<typeof AuthRotate> {
     const {renewApiKey} = await import('../../operations/identify.js');
     const {options, secrets, resolved} = await readBackend(context, settings, legacyBackend);
     await ask(`Replace the API key of ${origin}? The old one ends at once.`);
-    const key = await renewApiKey(resolved, {...options, signal: context.signal}, commandHost(context, {secrets}));
+    const key = await renewApiKey(resolved, {...options, signal: context.signal}, context.host({secrets}));
     await updateCredentials(credentialFile, (stored) => ({
       ...stored,
       origins: {...stored.origins, [origin]: {...stored.origins[origin], apiKey: {key, user: apiUser?.value}}},

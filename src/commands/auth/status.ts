@@ -1,6 +1,5 @@
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags} from '../../cli/command/flags.js';
-import type {AuthStatusDocument} from '../../cli/output/documents.js';
 import {exitCodes} from '../../errors/index.js';
 import {
   backendEntries,
@@ -18,7 +17,7 @@ import {
   type ServiceCredentials,
 } from '../../cli/setup/check-credentials.js';
 
-export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
+export default class AuthStatus extends BaseCommand<typeof AuthStatus, 'auth:status'> {
   static override readonly summary = 'List stored credentials and the ones a push from here would use.';
   static override readonly description =
     'Asks each service that a push from here would use whether it accepts the credentials, and shows who they belong ' +
@@ -41,7 +40,7 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     }),
   };
 
-  protected async execute(context: CommandContext): Promise<AuthStatusDocument> {
+  protected async execute(context: CommandContext) {
     const {output, credentialFile} = context;
     const stored = await readCredentials(credentialFile);
     output.addSecrets(everySecret(stored));

@@ -1,10 +1,9 @@
 import {relative, resolve} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import type {BackendCreateDocument} from '../../cli/output/documents.js';
 import {pluginPackage, writePlugin} from '../../cli/setup/new-plugin.js';
 import {commandLine, shellLine} from '../../text/suggest.js';
 
-export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
+export default class BackendCreate extends BaseCommand<typeof BackendCreate, 'backend:create'> {
   static override readonly changes = 'machine';
   static override readonly summary = 'Create a plugin with a backend, tests and a CI workflow.';
   static override readonly description =
@@ -23,7 +22,7 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
     force: Flags.boolean({summary: 'Write into a folder that is not empty, and replace files of the same name.'}),
   };
 
-  protected async execute({cwd, output}: CommandContext): Promise<BackendCreateDocument> {
+  protected async execute({cwd, output}: CommandContext) {
     const {name} = this.args;
     const {dir, force} = this.flags;
     const packageName = pluginPackage(name);

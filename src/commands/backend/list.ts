@@ -1,11 +1,10 @@
 import {warnOfIncompleteApi} from '../../cli/settings/connection-options.js';
 import {loadAllBackends} from '../../cli/settings/load-backends.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import type {BackendListDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';
 import {renderBackends} from '../../cli/output/render-lists.js';
 
-export default class BackendList extends BaseCommand<typeof BackendList> {
+export default class BackendList extends BaseCommand<typeof BackendList, 'backend:list'> {
   static override readonly summary = 'List backends with their plugin, capabilities and missing settings.';
   static override readonly description =
     'Loads the backends of every plugin. Checks settings only and sends nothing, unless --verify is passed.';
@@ -21,7 +20,7 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     }),
   };
 
-  protected async execute(context: CommandContext): Promise<BackendListDocument> {
+  protected async execute(context: CommandContext) {
     const settings = await context.loadSettings();
     const {runtimeBackend} = settings;
     const {output} = context;

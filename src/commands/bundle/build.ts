@@ -1,6 +1,4 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import type {BundleBuildDocument} from '../../cli/output/documents.js';
-import {commandHost} from '../../cli/command/host.js';
 import {bundleOptions, missingBuild, missingSettings, requireTogether} from '../../cli/command/operation-options.js';
 import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
 import {refuseOtherProject} from '../../cli/settings/config-file.js';
@@ -8,7 +6,7 @@ import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
 import {requireSetting} from '../../cli/settings/settings.js';
 
-export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
+export default class BundleBuild extends BaseCommand<typeof BundleBuild, 'bundle:build'> {
   static override readonly aliases = ['build'];
   static override readonly changes = 'machine';
   static override readonly summary = 'Build a bundle into an archive file and a manifest.';
@@ -43,7 +41,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     'dry-run': Flags.boolean({summary: 'List the files with their category and size, without writing anything.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<BundleBuildDocument | undefined> {
+  protected async execute(context: CommandContext) {
     const {format, output = format === 'v1' ? 'bundle.tar' : 'bundle.tar.gz', force} = this.flags;
     const dryRun = this.flags['dry-run'];
     const toStdout = output === '-' && !dryRun;
@@ -64,7 +62,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     const {buildBundle, buildBundleIntoPipe, previewBuild} = await import('../../pipelines/build.js');
     const {renderBuild, renderBuildPreview} = await import('../../cli/output/render-deployments.js');
     const {cwd, signal} = context;
-    const host = commandHost(context);
+    const host = context.host();
     const build = {...(await bundleOptions(settings, format)), format, projectSlug, signal, cwd};
     if (stdout) {
       await buildBundleIntoPipe(stdout, build, host);

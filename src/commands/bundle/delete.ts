@@ -1,11 +1,10 @@
 import type {DeleteBundlesOptions} from '../../operations/bundle-options.js';
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
-import type {BundleDeleteDocument} from '../../cli/output/documents.js';
 import {flagsOf, yesFlag} from '../../cli/command/flags.js';
 import {projectTitle} from '../../backends/names.js';
 
-export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
+export default class BundleDelete extends BaseCommand<typeof BundleDelete, 'bundle:delete'> {
   static override readonly aliases = ['delete'];
   static override readonly changes = 'service';
   static override readonly summary = 'Delete bundles of a project.';
@@ -24,7 +23,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     ...yesFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<BundleDeleteDocument> {
+  protected async execute(context: CommandContext) {
     const {yes} = this.flags;
     const consent = deletionConsent(yes, 'bundles', context);
     // They are bundles of the project, on no target.

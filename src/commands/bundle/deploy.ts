@@ -1,9 +1,8 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
-import type {BundleDeployDocument} from '../../cli/output/documents.js';
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
 
-export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
+export default class BundleDeploy extends BaseCommand<typeof BundleDeploy, 'bundle:deploy'> {
   static override readonly aliases = ['deploy'];
   static override readonly changes = 'service';
   static override readonly summary = 'Deploy an uploaded bundle to a target.';
@@ -22,7 +21,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     ...outputEnvFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<BundleDeployDocument> {
+  protected async execute(context: CommandContext) {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {deployBundle, deployResult} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/render-deployments.js');

@@ -1,8 +1,6 @@
 import type {BundleSource} from '../../operations/bundle-options.js';
 import {relative} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import type {BundleDiffDocument} from '../../cli/output/documents.js';
-import {commandHost} from '../../cli/command/host.js';
 import {bundleOptions, missingBuild, requireTogether} from '../../cli/command/operation-options.js';
 import {refuseOtherProject} from '../../cli/settings/config-file.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
@@ -15,7 +13,7 @@ import {exitCodes} from '../../errors/index.js';
 const {'build-directory': _, message: __, ...contentFlags} = bundleFlags;
 const sources = 'archive, build folder, bundle ID, latest or running:TARGET (running: is the configured target)';
 
-export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
+export default class BundleDiff extends BaseCommand<typeof BundleDiff, 'bundle:diff'> {
   static override readonly aliases = ['diff'];
   static override readonly summary = 'Compare two bundles: the files added, removed and changed, and the growth.';
   static override readonly description =
@@ -45,7 +43,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     'exit-code': Flags.boolean({summary: `Exit with ${String(exitCodes.mismatch)} if the bundles differ.`}),
   };
 
-  protected async execute(context: CommandContext): Promise<BundleDiffDocument> {
+  protected async execute(context: CommandContext) {
     const {limit, markdown, 'exit-code': tellsDifference} = this.flags;
     const {bundleSourceIn, isRemote} = await import('../../operations/bundle-source.js');
     const {cwd, signal} = context;
@@ -67,7 +65,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     const {diffBundles} = await import('../../pipelines/diff.js');
     const {renderDiff} = await import('../../cli/output/render-diff.js');
     const diff = async () => {
-      if (![from, to].some((source) => isRemote(source))) return diffBundles(local, commandHost(context));
+      if (![from, to].some((source) => isRemote(source))) return diffBundles(local, context.host());
       const {options, host} = await this.reach(context, ['projectSlug'], {settings});
       return diffBundles({...local, ...options}, host);
     };

@@ -1,10 +1,9 @@
 import {resolve} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import type {BundleDownloadDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';
 import {createError} from '../../errors/index.js';
 
-export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
+export default class BundleDownload extends BaseCommand<typeof BundleDownload, 'bundle:download'> {
   static override readonly aliases = ['download'];
   static override readonly changes = 'machine';
   static override readonly summary = 'Download the archive of a bundle.';
@@ -28,7 +27,7 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
     force: Flags.boolean({summary: 'Overwrite an existing file.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<BundleDownloadDocument> {
+  protected async execute(context: CommandContext) {
     const {output, force} = this.flags;
     if (output === '-') {
       throw createError('ERR_USAGE', 'A download cannot be written to stdout: it is checked before its file appears.', {

@@ -1,8 +1,7 @@
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
-import type {BundleHistoryDocument} from '../../cli/output/documents.js';
 import {listFlags, flagsOf} from '../../cli/command/flags.js';
 
-export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
+export default class BundleHistory extends BaseCommand<typeof BundleHistory, 'bundle:history'> {
   static override readonly aliases = ['history'];
   static override readonly summary = 'List the deployments to a target, newest first.';
   static override readonly description =
@@ -14,7 +13,7 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   ];
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 
-  protected async execute(context: CommandContext): Promise<BundleHistoryDocument> {
+  protected async execute(context: CommandContext) {
     const {renderHistory} = await import('../../cli/output/render-lists.js');
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {listDeployments} = await import('../../pipelines/read.js');

@@ -1,11 +1,9 @@
 import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
-import type {BundleInspectDocument} from '../../cli/output/documents.js';
-import {commandHost} from '../../cli/command/host.js';
 import {columnsFlag, flagsOf} from '../../cli/command/flags.js';
 
-export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
+export default class BundleInspect extends BaseCommand<typeof BundleInspect, 'bundle:inspect'> {
   static override readonly aliases = ['inspect'];
   static override readonly summary = "Show a bundle's files, configuration, pattern matches and problems.";
   static override readonly description =
@@ -25,7 +23,7 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
     ...columnsFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<BundleInspectDocument> {
+  protected async execute(context: CommandContext) {
     const {renderInspection} = await import('../../cli/output/render-lists.js');
     return renderInspection(await this.#read(context), this.flags.columns, context.output);
   }
@@ -38,7 +36,7 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
     const paths = {rootDir: settings.rootDir?.value, configPath: settings.configPath?.value};
     // A name with a slash or an extension is not an ID, so report a missing file instead.
     const isFile = /[/\\.]/.test(bundle) || existsSync(resolve(cwd, bundle));
-    if (isFile) return inspectArchive(bundle, {...paths, signal}, commandHost(context));
+    if (isFile) return inspectArchive(bundle, {...paths, signal}, context.host());
     const {options, host} = await this.reach(context, ['projectSlug'], {settings});
     return inspectBundle({...options, ...paths, bundleId: bundle}, host);
   }

@@ -1,8 +1,7 @@
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
-import type {BundleListDocument} from '../../cli/output/documents.js';
 import {listFlags, flagsOf} from '../../cli/command/flags.js';
 
-export default class BundleList extends BaseCommand<typeof BundleList> {
+export default class BundleList extends BaseCommand<typeof BundleList, 'bundle:list'> {
   static override readonly aliases = ['list'];
   static override readonly summary = 'List the bundles of a project, newest first.';
   static override readonly description =
@@ -14,7 +13,7 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
   ];
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 
-  protected async execute(context: CommandContext): Promise<BundleListDocument> {
+  protected async execute(context: CommandContext) {
     const {renderBundles} = await import('../../cli/output/render-lists.js');
     const {options, host} = await this.reach(context, ['projectSlug']);
     const {listBundles} = await import('../../pipelines/read.js');

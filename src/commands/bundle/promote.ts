@@ -1,9 +1,8 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
-import type {BundlePromoteDocument} from '../../cli/output/documents.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
 
-export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
+export default class BundlePromote extends BaseCommand<typeof BundlePromote, 'bundle:promote'> {
   static override readonly aliases = ['promote'];
   static override readonly changes = 'service';
   static override readonly summary = 'Deploy the bundle that one target runs to another.';
@@ -18,7 +17,7 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
     from: Flags.string({required: true, helpValue: 'SLUG', summary: 'Target that runs the bundle.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<BundlePromoteDocument> {
+  protected async execute(context: CommandContext) {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {promoteBundle, promotionResult} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/render-deployments.js');

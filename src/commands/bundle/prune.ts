@@ -1,10 +1,9 @@
 import {ageFlag, dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import type {BundlePruneDocument} from '../../cli/output/documents.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
 import {projectTitle} from '../../backends/names.js';
 
-export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
+export default class BundlePrune extends BaseCommand<typeof BundlePrune, 'bundle:prune'> {
   static override readonly aliases = ['prune'];
   static override readonly changes = 'service';
   static override readonly summary = 'Delete bundles that are no longer needed.';
@@ -38,7 +37,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     ...yesFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<BundlePruneDocument> {
+  protected async execute(context: CommandContext) {
     const {keep, match, 'older-than': age, 'dry-run': dryRun, yes} = this.flags;
     const olderThanMs = age === undefined ? undefined : ageFlag('--older-than', age);
     const consent = deletionConsent(yes || dryRun, 'bundles', context);

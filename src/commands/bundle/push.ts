@@ -1,12 +1,11 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import type {BundlePushDocument} from '../../cli/output/documents.js';
 import {missingTarget, pushOptions} from '../../cli/command/operation-options.js';
 import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
 
-export default class BundlePush extends BaseCommand<typeof BundlePush> {
+export default class BundlePush extends BaseCommand<typeof BundlePush, 'bundle:push'> {
   static override readonly aliases = ['push'];
   static override readonly changes = 'service';
   static override readonly summary = 'Build and upload a bundle, and deploy it if there is a target.';
@@ -33,7 +32,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     ...outputEnvFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<BundlePushDocument> {
+  protected async execute(context: CommandContext) {
     const {archive, force, invalidate, 'dry-run': dryRun} = this.flags;
     if (archive !== undefined && this.args.dir !== undefined) {
       throw createError('ERR_USAGE', '--archive cannot be combined with a folder.', {

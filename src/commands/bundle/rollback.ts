@@ -1,9 +1,8 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
-import type {BundleRollbackDocument} from '../../cli/output/documents.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf, invalidateFlag} from '../../cli/command/flags.js';
 
-export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
+export default class BundleRollback extends BaseCommand<typeof BundleRollback, 'bundle:rollback'> {
   static override readonly aliases = ['rollback'];
   static override readonly changes = 'service';
   static override readonly summary = 'Deploy the bundle that a target ran previously.';
@@ -20,7 +19,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     ...invalidateFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<BundleRollbackDocument> {
+  protected async execute(context: CommandContext) {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {rollbackBundle, rollbackResult} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/render-deployments.js');

@@ -2,10 +2,9 @@ import {warnOfIncompleteApi} from '../../cli/settings/connection-options.js';
 import {explainSettings} from '../../cli/settings/load-settings.js';
 import {loadWantedBackends} from '../../cli/settings/load-backends.js';
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
-import type {ConfigShowDocument} from '../../cli/output/documents.js';
 import {columnsFlag, flagsOf} from '../../cli/command/flags.js';
 
-export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
+export default class ConfigShow extends BaseCommand<typeof ConfigShow, 'config:show'> {
   static override readonly summary = 'Show every setting with its value, source and overridden values.';
   static override readonly description =
     'Accepts the flags of the other commands and shows how they would resolve. Flags override the environment, which ' +
@@ -37,7 +36,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
   /** It only shows the setting. */
   protected override readonly hasEvents = false;
 
-  protected async execute(context: CommandContext): Promise<ConfigShowDocument> {
+  protected async execute(context: CommandContext) {
     const {renderSettings} = await import('../../cli/output/render-lists.js');
     const explained = await explainSettings(context);
     warnOfIncompleteApi(context, explained.resolved);

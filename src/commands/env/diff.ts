@@ -1,9 +1,8 @@
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
-import type {EnvDiffDocument} from '../../cli/output/documents.js';
 import {variableNamesIn} from '../../cli/setup/variable-values.js';
 
-export default class EnvDiff extends BaseCommand<typeof EnvDiff> {
+export default class EnvDiff extends BaseCommand<typeof EnvDiff, 'env:diff'> {
   static override readonly summary = 'Compare the names in a dotenv file with the variables of a target.';
   static override readonly description =
     'Lists what the target lacks, what only the target has, and what both have. The service never returns values, so ' +
@@ -17,7 +16,7 @@ export default class EnvDiff extends BaseCommand<typeof EnvDiff> {
   };
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events')};
 
-  protected async execute(context: CommandContext): Promise<EnvDiffDocument> {
+  protected async execute(context: CommandContext) {
     const names = await variableNamesIn(this.args.file, context);
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {listVariables} = await import('../../pipelines/targets.js');

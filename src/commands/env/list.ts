@@ -1,8 +1,7 @@
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {columnsFlag, flagsOf} from '../../cli/command/flags.js';
-import type {EnvListDocument} from '../../cli/output/documents.js';
 
-export default class EnvList extends BaseCommand<typeof EnvList> {
+export default class EnvList extends BaseCommand<typeof EnvList, 'env:list'> {
   static override readonly summary = 'List the environment variables of a target, without their values.';
   static override readonly description =
     'Columns: name, status, updatedAt, updatedBy. Values are secrets: they stay on the service.';
@@ -12,7 +11,7 @@ export default class EnvList extends BaseCommand<typeof EnvList> {
   ];
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...columnsFlag};
 
-  protected async execute(context: CommandContext): Promise<EnvListDocument> {
+  protected async execute(context: CommandContext) {
     const {variableColumns} = await import('../../cli/output/render-targets.js');
     const {printList} = await import('../../cli/output/table.js');
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);

@@ -1,11 +1,10 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf} from '../../cli/command/flags.js';
 import {targetWait} from '../../cli/command/operation-options.js';
-import type {EnvSetDocument} from '../../cli/output/documents.js';
 import {readVariables} from '../../cli/setup/variable-values.js';
 import {createError} from '../../errors/index.js';
 
-export default class EnvSet extends BaseCommand<typeof EnvSet> {
+export default class EnvSet extends BaseCommand<typeof EnvSet, 'env:set'> {
   static override readonly changes = 'service';
   static override readonly summary = 'Set environment variables of a target.';
   static override readonly description =
@@ -39,7 +38,7 @@ export default class EnvSet extends BaseCommand<typeof EnvSet> {
     }),
   };
 
-  protected async execute(context: CommandContext): Promise<EnvSetDocument> {
+  protected async execute(context: CommandContext) {
     const {variable: pairs = []} = this.args;
     const {from, 'exclude-prefix': excluded = [], 'dry-run': dryRun} = this.flags;
     if (pairs.length === 0 && from === undefined) {

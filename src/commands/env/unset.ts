@@ -1,9 +1,8 @@
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf} from '../../cli/command/flags.js';
 import {targetWait} from '../../cli/command/operation-options.js';
-import type {EnvUnsetDocument} from '../../cli/output/documents.js';
 
-export default class EnvUnset extends BaseCommand<typeof EnvUnset> {
+export default class EnvUnset extends BaseCommand<typeof EnvUnset, 'env:unset'> {
   static override readonly changes = 'service';
   static override readonly summary = 'Remove environment variables of a target.';
   static override readonly description =
@@ -18,7 +17,7 @@ export default class EnvUnset extends BaseCommand<typeof EnvUnset> {
   };
   static override readonly flags = {...flagsOf('connection', 'wait', 'rateLimit', 'events'), ...dryRunFlag};
 
-  protected async execute(context: CommandContext): Promise<EnvUnsetDocument> {
+  protected async execute(context: CommandContext) {
     const {settings, options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {targetChanges} = await import('../../operations/targets/changes.js');
     const {changeTarget} = await import('../../pipelines/targets.js');

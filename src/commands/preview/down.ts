@@ -1,12 +1,10 @@
 import type {DoomedPreview} from '../../operations/targets/options.js';
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
-import {guardOptions} from '../../cli/command/operation-options.js';
-import type {PreviewDownDocument} from '../../cli/output/documents.js';
-import {branchArg, findBranch} from '../../cli/command/preview-branch.js';
+import {branchArg, findPreview} from '../../cli/command/preview-branch.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
 
-export default class PreviewDown extends BaseCommand<typeof PreviewDown> {
+export default class PreviewDown extends BaseCommand<typeof PreviewDown, 'preview:down'> {
   static override readonly changes = 'service';
   static override readonly summary = 'Delete the target of a branch, and the bundles that only it ran.';
   static override readonly description =
@@ -19,18 +17,13 @@ export default class PreviewDown extends BaseCommand<typeof PreviewDown> {
   static override readonly args = branchArg;
   static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...dryRunFlag, ...yesFlag};
 
-  protected async execute(context: CommandContext): Promise<PreviewDownDocument> {
+  protected async execute(context: CommandContext) {
     const {yes, 'dry-run': dryRun} = this.flags;
     const consent = deletionConsent(yes || dryRun, 'targets', context);
-    const branch = await findBranch(this.args.branch, context);
-    const {previewSlugs} = await import('../../operations/targets/previews.js');
-    // The slug that its target probably has, for the settings of that target.
-    const [slug] = previewSlugs(branch);
-    const target = {slug, argument: 'BRANCH'};
-    const {options, host} = await this.reach(context, ['projectSlug'], {target});
+    const {branch, target} = await findPreview(this.args.branch, context);
+    const {options, host, guardsOf} = await this.reach(context, ['projectSlug'], {target});
     const {deletePreview} = await import('../../pipelines/previews.js');
     const {describeTarget, nameBundles, renderDeletedPreview} = await import('../../cli/output/render-targets.js');
-    const guardsOf = async (targetSlug: string) => guardOptions(await context.settingsOf(targetSlug), context);
     const confirm = (backend: string, {bundles, ...target}: DoomedPreview) => {
       const theirs = bundles.length === 0 ? '' : `, and ${nameBundles(bundles)}`;
       return consent(`Delete ${describeTarget({...options, ...target, backend})}${theirs}?`);

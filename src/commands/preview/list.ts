@@ -1,8 +1,7 @@
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {columnsFlag, flagsOf, projectFlags} from '../../cli/command/flags.js';
-import type {PreviewListDocument} from '../../cli/output/documents.js';
 
-export default class PreviewList extends BaseCommand<typeof PreviewList> {
+export default class PreviewList extends BaseCommand<typeof PreviewList, 'preview:list'> {
   static override readonly summary = 'List the previews of a project.';
   static override readonly description =
     'Columns: branch, targetSlug, state, updatedAt (when something was last deployed to it), url.';
@@ -12,7 +11,7 @@ export default class PreviewList extends BaseCommand<typeof PreviewList> {
   ];
   static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
 
-  protected async execute(context: CommandContext): Promise<PreviewListDocument> {
+  protected async execute(context: CommandContext) {
     const {previewColumns} = await import('../../cli/output/render-targets.js');
     const {printList} = await import('../../cli/output/table.js');
     const {options, host} = await this.reach(context, ['projectSlug']);

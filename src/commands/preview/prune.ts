@@ -1,12 +1,10 @@
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {ageFlag, dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
-import {guardOptions} from '../../cli/command/operation-options.js';
-import type {PreviewPruneDocument} from '../../cli/output/documents.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
 import {projectTitle} from '../../backends/names.js';
 import {count} from '../../text/sentence.js';
 
-export default class PreviewPrune extends BaseCommand<typeof PreviewPrune> {
+export default class PreviewPrune extends BaseCommand<typeof PreviewPrune, 'preview:prune'> {
   static override readonly changes = 'service';
   static override readonly summary = 'Delete previews without recent deployments.';
   static override readonly description =
@@ -27,17 +25,16 @@ export default class PreviewPrune extends BaseCommand<typeof PreviewPrune> {
     ...yesFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<PreviewPruneDocument> {
+  protected async execute(context: CommandContext) {
     const {yes, expires, 'dry-run': dryRun} = this.flags;
     const olderThanMs = ageFlag('--expires', expires);
     const consent = deletionConsent(yes || dryRun, 'targets', context);
     // They are targets of their own.
     const loaded = {...(await context.loadSettings()), targetSlug: undefined};
-    const {options, host} = await this.reach(context, ['projectSlug'], {settings: loaded});
+    const {options, host, guardsOf} = await this.reach(context, ['projectSlug'], {settings: loaded});
     const {prunePreviews} = await import('../../pipelines/previews.js');
     const {nameBundles, previewColumns, renderPrunedPreviews} = await import('../../cli/output/render-targets.js');
     const {printTable} = await import('../../cli/output/table.js');
-    const guardsOf = async (targetSlug: string) => guardOptions(await context.settingsOf(targetSlug), context);
     const result = await prunePreviews(
       {
         ...options,

@@ -1,14 +1,13 @@
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
 import {deploymentOptions, pushOptions} from '../../cli/command/operation-options.js';
-import type {PreviewUpDocument} from '../../cli/output/documents.js';
-import {branchArg, findBranch} from '../../cli/command/preview-branch.js';
+import {branchArg, findPreview} from '../../cli/command/preview-branch.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 
 // It waits, and skips the upload of an unchanged bundle.
 const {wait: _, 'if-changed': __, ...pushFlags} = flagsOf('bundle', 'push', 'wait');
 
-export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
+export default class PreviewUp extends BaseCommand<typeof PreviewUp, 'preview:up'> {
   static override readonly changes = 'service';
   static override readonly summary = 'Push to a target of the branch, which is created if it is missing.';
   static override readonly description =
@@ -30,12 +29,8 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
     ...outputEnvFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<PreviewUpDocument> {
-    const branch = await findBranch(this.args.branch, context);
-    const {previewSlugs} = await import('../../operations/targets/previews.js');
-    // The slug that its target probably has, for the settings of that target.
-    const [slug] = previewSlugs(branch);
-    const target = {slug, argument: 'BRANCH'};
+  protected async execute(context: CommandContext) {
+    const {branch, target} = await findPreview(this.args.branch, context);
     const loaded = await context.loadSettings({target});
     const settings = await withPushFolder(loaded, undefined, context);
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, builds: true});

@@ -1,10 +1,9 @@
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {columnsFlag, flagsOf, projectFlags} from '../../cli/command/flags.js';
-import type {ProjectListDocument} from '../../cli/output/documents.js';
 
 const {project: _, ...flags} = projectFlags;
 
-export default class ProjectList extends BaseCommand<typeof ProjectList> {
+export default class ProjectList extends BaseCommand<typeof ProjectList, 'project:list'> {
   static override readonly summary = 'List the projects that the credentials reach.';
   static override readonly description = 'Columns: projectSlug, name.';
   static override readonly examples = [
@@ -13,7 +12,7 @@ export default class ProjectList extends BaseCommand<typeof ProjectList> {
   ];
   static override readonly flags = {...flags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
 
-  protected async execute(context: CommandContext): Promise<ProjectListDocument> {
+  protected async execute(context: CommandContext) {
     const {projectColumns} = await import('../../cli/output/render-targets.js');
     const {printList} = await import('../../cli/output/table.js');
     const {options, host} = await this.reach(context, []);

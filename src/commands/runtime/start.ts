@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import type {RuntimeStartDocument} from '../../cli/output/documents.js';
+import type {Documents} from '../../cli/output/documents.js';
 import {unexpectedArgument} from '../../cli/command/error-report.js';
 import {writeEnvFile} from '../../cli/output/step-outputs.js';
 import {loadConfigFile} from '../../cli/settings/config-file.js';
@@ -10,7 +10,7 @@ import {createError} from '../../errors/index.js';
 import type {CommandToRun} from '../../errors/suggestion.js';
 import type {RequestRecord} from '../../testing.js';
 
-export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
+export default class RuntimeStart extends BaseCommand<typeof RuntimeStart, 'runtime:start'> {
   static override readonly changes = 'machine';
   static override readonly isEndless = true;
   static override readonly summary = 'Start a local hosting service for development.';
@@ -115,9 +115,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
         context.session.exitCode = await runCommand(command, {cwd, env: variables, signal});
         return undefined;
       }
-      output.document({origin, appsOrigin, dataDirectory, credentials} satisfies RuntimeStartDocument, {
-        compact: true,
-      });
+      output.document({origin, appsOrigin, dataDirectory, credentials} satisfies Documents['runtime:start']);
       output.outcome(announcement);
       const steps = nextSteps(runtime, this.flags.api ? 'api' : 'legacy');
       if (!output.json) for (const line of steps) output.info(line);

@@ -3,10 +3,9 @@ import {resolve} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {targetWait} from '../../cli/command/operation-options.js';
-import type {TargetApplyDocument} from '../../cli/output/documents.js';
 import {consent} from '../../cli/setup/prompts.js';
 
-export default class TargetApply extends BaseCommand<typeof TargetApply> {
+export default class TargetApply extends BaseCommand<typeof TargetApply, 'target:apply'> {
   static override readonly changes = 'service';
   static override readonly summary = 'Make a target what its configuration says.';
   static override readonly description =
@@ -29,7 +28,7 @@ export default class TargetApply extends BaseCommand<typeof TargetApply> {
     ...yesFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<TargetApplyDocument> {
+  protected async execute(context: CommandContext) {
     const {yes, rotate, output: file, 'dry-run': dryRun} = this.flags;
     const ask = consent(yes || dryRun, 'Changing a target', 'Nothing was changed.', context);
     const {settings, options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);

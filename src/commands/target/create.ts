@@ -1,9 +1,8 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
 import {targetWait} from '../../cli/command/operation-options.js';
-import type {TargetCreateDocument} from '../../cli/output/documents.js';
 
-export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
+export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'target:create'> {
   static override readonly changes = 'service';
   static override readonly summary = 'Create a target, and wait until it is ready.';
   static override readonly description =
@@ -26,7 +25,7 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
     ...outputEnvFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<TargetCreateDocument> {
+  protected async execute(context: CommandContext) {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {name, 'copy-from': copyFrom, 'dry-run': dryRun} = this.flags;
     const {createTarget} = await import('../../pipelines/targets.js');

@@ -1,10 +1,9 @@
 import type {DoomedTarget} from '../../operations/targets/options.js';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
-import type {TargetDeleteDocument} from '../../cli/output/documents.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
 
-export default class TargetDelete extends BaseCommand<typeof TargetDelete> {
+export default class TargetDelete extends BaseCommand<typeof TargetDelete, 'target:delete'> {
   static override readonly changes = 'service';
   static override readonly summary = 'Delete a target, with its variables and its history.';
   static override readonly description =
@@ -23,7 +22,7 @@ export default class TargetDelete extends BaseCommand<typeof TargetDelete> {
     ...yesFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<TargetDeleteDocument> {
+  protected async execute(context: CommandContext) {
     const {yes, force, 'dry-run': dryRun} = this.flags;
     const consent = deletionConsent(yes || dryRun, 'targets', context);
     const {options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);

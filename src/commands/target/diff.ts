@@ -1,9 +1,8 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf, projectFlags} from '../../cli/command/flags.js';
-import type {TargetDiffDocument} from '../../cli/output/documents.js';
 import {exitCodes} from '../../errors/index.js';
 
-export default class TargetDiff extends BaseCommand<typeof TargetDiff> {
+export default class TargetDiff extends BaseCommand<typeof TargetDiff, 'target:diff'> {
   static override readonly changes = 'machine';
   static override readonly summary = 'Compare a target with its configuration.';
   static override readonly description =
@@ -24,7 +23,7 @@ export default class TargetDiff extends BaseCommand<typeof TargetDiff> {
     init: Flags.boolean({summary: 'Write what the target is like now into the configuration.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<TargetDiffDocument> {
+  protected async execute(context: CommandContext) {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {describeConfiguration, diffTarget} = await import('../../pipelines/configure.js');
     const {requireConfiguration, writeTarget} = await import('../../cli/setup/target-config.js');

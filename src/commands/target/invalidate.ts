@@ -1,8 +1,7 @@
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, refuseExpanded} from '../../cli/command/flags.js';
-import type {TargetInvalidateDocument} from '../../cli/output/documents.js';
 
-export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidate> {
+export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidate, 'target:invalidate'> {
   static override readonly changes = 'service';
   static override readonly summary = 'Clear the CDN cache of a target.';
   static override readonly description =
@@ -21,7 +20,7 @@ export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidat
   };
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...dryRunFlag};
 
-  protected async execute(context: CommandContext): Promise<TargetInvalidateDocument> {
+  protected async execute(context: CommandContext) {
     const {options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {targetChanges} = await import('../../operations/targets/changes.js');
     const {changeTarget} = await import('../../pipelines/targets.js');

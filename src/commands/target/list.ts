@@ -1,8 +1,7 @@
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {columnsFlag, flagsOf, projectFlags} from '../../cli/command/flags.js';
-import type {TargetListDocument} from '../../cli/output/documents.js';
 
-export default class TargetList extends BaseCommand<typeof TargetList> {
+export default class TargetList extends BaseCommand<typeof TargetList, 'target:list'> {
   static override readonly summary = 'List the targets of a project, with their states.';
   static override readonly description =
     'Columns: targetSlug, state, production, createdAt, url and, only if requested, name. A target is production by its ' +
@@ -13,7 +12,7 @@ export default class TargetList extends BaseCommand<typeof TargetList> {
   ];
   static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
 
-  protected async execute(context: CommandContext): Promise<TargetListDocument> {
+  protected async execute(context: CommandContext) {
     const {targetColumns} = await import('../../cli/output/render-targets.js');
     const {printList} = await import('../../cli/output/table.js');
     const {options, host} = await this.reach(context, ['projectSlug']);

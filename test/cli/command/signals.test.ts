@@ -5,7 +5,7 @@ import {access, mkdtemp, open, readdir, rm, writeFile, type FileHandle} from 'no
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test, vi} from 'vitest';
-import {ownSignals} from '../../../src/cli/command/run.js';
+import {ownSignals} from '../../../src/cli/command/signals.js';
 import {makeFolder} from '../../folder.js';
 import {binary, fixtureBinary, start, type Running} from '../spawn-cli.js';
 

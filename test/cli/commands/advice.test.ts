@@ -291,7 +291,7 @@ describe('an argument', () => {
       const {code, stdout, stderr} = await mycli([...command, secret, '--json']);
       expect([code, stdout + stderr]).toEqual([
         2,
-        expect.stringMatching(/"message": "(?:Unexpected argument|Unknown command|There is no such folder)/),
+        expect.stringMatching(/"message": ?"(?:Unexpected argument|Unknown command|There is no such folder)/),
       ]);
       expect(stdout + stderr).not.toContain(secret);
     },

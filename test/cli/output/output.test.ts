@@ -137,9 +137,10 @@ describe('for programs', () => {
     expect(stderr).toBe('remark\n');
   });
 
-  test('a document of one line is one', () => {
+  test('a document of a command that is endless is a line', () => {
     const {output, texts} = collect({json: true});
-    output.document({a: {b: 1}}, {compact: true});
+    output.expectLines();
+    output.document({a: {b: 1}});
     expect(texts().stdout).toBe('{"schemaVersion":1,"a":{"b":1}}\n');
   });
 
