@@ -1,4 +1,5 @@
-export type {CommandToRun, Suggestion} from './suggestion.js';
+export {partsOf, type CommandToRun, type RunSetting, type Suggestion} from './suggestion.js';
+export {messageOf, openFilesError, outputError, reasonOf, systemCode} from './system-failure.js';
 export {catalogue, exitCodes, signalExitCodes, type ErrorCode} from './catalogue.js';
 export {
   amendError,

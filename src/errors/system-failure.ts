@@ -17,9 +17,7 @@ export function messageOf(error: unknown): string {
   return `${message}: ${cause.message || String(Reflect.get(cause, 'code'))}`;
 }
 
-/**
- * What went wrong, to finish a sentence that already names the file: `no such file or directory`. Without a full stop.
- */
+/** What went wrong, to finish a sentence that names the file: `no such file or directory`. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return asClause(messageOf(error));
   const system = systemCode(error) === undefined ? undefined : /^[A-Z0-9]+: ([^,]+)/.exec(error.message);

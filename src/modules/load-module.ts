@@ -2,9 +2,8 @@ import {readFile, realpath} from 'node:fs/promises';
 import {basename, dirname, extname, join, relative, sep} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {types} from 'node:util';
-import {createError} from '../errors/index.js';
+import {createError, reasonOf, systemCode} from '../errors/index.js';
 import {placeInProject} from '../errors/places.js';
-import {reasonOf, systemCode} from '../errors/system-failure.js';
 import {asRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
 import {foreignFile, foreignOwner} from '../files/ownership.js';
@@ -59,10 +58,7 @@ export interface CodeTrust {
   readonly guard?: Guard | undefined;
 }
 
-/**
- * Executes a module that a project brings.
- * @throws RuntimeCliError `ERR_CONFIG_FOREIGN`, and as `loadModule` does.
- */
+/** Executes a module that a project brings, unless it belongs to another user. */
 export async function loadProjectModule(path: string, {project, refusesForeign, guard}: CodeTrust) {
   const owner = refusesForeign === true ? foreignOwner(path) : undefined;
   if (owner === undefined) return loadModule(path, {}, guard);

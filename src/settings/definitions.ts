@@ -190,10 +190,7 @@ function problemSentence(problems: readonly OptionProblem[]): string {
   return asSentence(problems.map(({option, message}) => `${option} ${message}`).join('; '));
 }
 
-/**
- * Throws one error for all problems, if there are any: `ERR_PATTERN_INVALID` if only patterns are invalid.
- * @param nameOf what an option is called. @default as in the library
- */
+/** Throws one error for all problems, if there are any. @param nameOf what an option is called */
 export function rejectProblems(
   problems: readonly OptionProblem[],
   nameOf: (option: string) => string = (option) => option,

@@ -52,10 +52,7 @@ export function listFirst<Item>(
   return [...items.slice(0, most).map(show), ...more].join(separator);
 }
 
-/**
- * Where a file of a build is, given its path in the bundle. Both are normalized: `join`, which would do it again, takes
- * half as long as the system takes to look at the file.
- */
+/** Where a file of a build is, given its path in the bundle. Faster than `join`, which matters for 100,000 files. */
 export function sourceOf(buildDirectory: string, path: string): string {
   return `${buildDirectory}${sep}${sep === '/' ? path : path.replaceAll('/', sep)}`;
 }

@@ -45,10 +45,7 @@ export function jsonText(value: unknown): string | undefined {
 
 const numberOrString = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
-/**
- * JSON in which numbers that would print differently are strings, so that what was typed is what is sent: `3.10`, or
- * more digits than a number holds.
- */
+/** JSON in which numbers that would print differently, such as `3.10`, are strings: what was typed is what is sent. */
 export function withExactNumbers(json: string): string {
   return json.replaceAll(numberOrString, (token) => {
     const isNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(token);
@@ -56,10 +53,7 @@ export function withExactNumbers(json: string): string {
   });
 }
 
-/**
- * Parses a settings file in JSON. In its SSR parameters, numbers that would print differently stay text.
- * @throws SyntaxError as `parseJson` does.
- */
+/** Parses a settings file in JSON. In its SSR parameters, numbers that would print differently stay text. */
 export function parseSettingsJson(text: string): unknown {
   return withParametersOf(parseJson(withExactNumbers(text)), parseJson(text));
 }

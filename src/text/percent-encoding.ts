@@ -1,7 +1,4 @@
-/**
- * The text that a percent-encoded one stands for; undefined if it is malformed. Use the value: bundlers drop a call of
- * `decodeURIComponent` whose value is unused, although it may throw.
- */
+/** Decodes percent-encoded text; undefined if it is malformed. Bundlers drop a call whose value is unused. */
 export function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

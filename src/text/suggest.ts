@@ -53,10 +53,7 @@ export function variableCommands(variables: readonly (readonly [name: string, va
   return [...inPowerShell, '', 'With cmd instead:', '', ...variables.map((pair) => shellLine('set', pair.join('=')))];
 }
 
-/**
- * The candidate that `name` was probably meant to be, if any is close.
- * @param limit how many letters may be wrong
- */
+/** The candidate that `name` was probably meant to be. @param limit how many letters may be wrong */
 export function nearest(
   name: string,
   candidates: readonly string[],

@@ -2,12 +2,11 @@ import {readdir, realpath} from 'node:fs/promises';
 import {basename, dirname, extname, join, relative, resolve} from 'node:path';
 import * as v from 'valibot';
 import {defineConfig} from '../../config.js';
-import {createError} from '../../errors/index.js';
+import {createError, reasonOf} from '../../errors/index.js';
 import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {flagValue, shellLine, nearest} from '../../text/suggest.js';
-import {reasonOf} from '../../errors/system-failure.js';
 import {foreignFile, foreignOwner, isTrusted} from '../../files/ownership.js';
 import {exists, readTextFile} from '../../files/read-file.js';
 import {isSecretHeader, isSecretName, plainName} from '../../http/redact.js';
@@ -61,10 +60,7 @@ export async function findConfigFile(search: ConfigSearch, explicit?: string): P
 
 type FileContent = Omit<ConfigFile, 'directory' | 'otherProject'>;
 
-/**
- * The file with the folder that relative defaults belong to: its own, if the working directory is in there. One that
- * was named may be meant for a project below that.
- */
+/** Adds the folder that relative defaults belong to. A named file may be meant for a project below its folder. */
 async function located(file: FileContent, cwd: string, isNamed: boolean): Promise<ConfigFile> {
   const own = await realpath(dirname(file.path));
   const start = await realpath(cwd);
@@ -78,10 +74,7 @@ async function located(file: FileContent, cwd: string, isNamed: boolean): Promis
   return {...file, directory: own};
 }
 
-/**
- * Refuses to choose between the project of the configuration file and one below it, where the working directory is.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID`.
- */
+/** Refuses to choose between the project of the file and one below it, where the working directory is. */
 export function refuseOtherProject(file: ConfigFile | undefined): void {
   if (file?.otherProject === undefined) return;
   const {path, directory, otherProject} = file;
@@ -128,10 +121,7 @@ async function readJsonObject(path: string): Promise<Config> {
   throw createError('ERR_CONFIG_INVALID', `${path} does not contain a JSON object.`);
 }
 
-/**
- * The configuration file in a folder.
- * @param search for a file to use: those of others are passed over. Without it, any counts.
- */
+/** The configuration file in a folder. @param search passes over files of others. Without it, any counts. */
 export async function configIn(directory: string, search?: ConfigSearch): Promise<string | undefined> {
   const names = await readdir(directory).catch((): readonly string[] => []);
   const usable: string[] = [];

@@ -22,10 +22,7 @@ interface ConnectionContext {
 
 export type Connection = ReturnType<typeof resolveConnection>;
 
-/**
- * Creates the connections that the settings allow. Warns before credentials go to an `http:` origin that is not
- * loopback.
- */
+/** Creates the connections that the settings allow. Warns before credentials go unencrypted to another machine. */
 export function resolveConnection(context: ConnectionContext, settings: Settings) {
   const {runtimeBackend, backendOptions, apiKey, apiUser, apiOrigin, organizationId} = settings;
   const {requestTimeout, connectTimeout, idleTimeout, uploadRetries} = settings;
@@ -76,10 +73,7 @@ function apiAuth(
   });
 }
 
-/**
- * The URL of a setting, completed with its scheme. If credentials are sent there, it must be trusted, and `http:` is
- * warned about, unless it is loopback.
- */
+/** The URL of a setting with its scheme. If credentials go there, it must be trusted. */
 export function addressOf(
   {env, output}: ConnectionContext,
   key: ServiceKey,

@@ -2,11 +2,10 @@ import {chmod, realpath, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import * as v from 'valibot';
 import type {BuiltInName} from '../../backends/names.js';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError, reasonOf} from '../../errors/index.js';
 import {homeVariable, onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
 import {asRecord} from '../../text/json.js';
-import {reasonOf} from '../../errors/system-failure.js';
 import {keyed} from '../../settings/schemas.js';
 import {withLock} from '../../files/lock.js';
 import {makePrivateDirectory, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
@@ -134,10 +133,7 @@ async function warnIfLoose(path: string, mode: string, {warn}: CredentialFile): 
   warn(`Other users can access ${path}, where credentials are stored. Run: ${shellLine('chmod', mode, path)}`);
 }
 
-/**
- * Changes the stored credentials: the new file takes the place of the old one. Removes it if none are left. The file
- * and its folder are accessible only to their owner; a link in its place is followed.
- */
+/** Replaces the file of credentials, which only its owner can read, or removes it if none are left. Follows a link. */
 export async function updateCredentials(
   file: CredentialFile,
   change: (stored: StoredCredentials) => StoredCredentials,

@@ -1,11 +1,9 @@
 import {dirname} from 'node:path';
 import {buffer as streamBuffer} from 'node:stream/consumers';
 import * as v from 'valibot';
-import {createError} from '../../errors/index.js';
+import {createError, reasonOf, type Suggestion} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {nearest} from '../../text/suggest.js';
-import type {Suggestion} from '../../errors/suggestion.js';
-import {reasonOf} from '../../errors/system-failure.js';
 import type {Environment} from '../../text/platform.js';
 import {decodeText, readText} from '../../files/read-file.js';
 import type {Guard} from '../../modules/load-module.js';
@@ -229,10 +227,7 @@ export function credentialSettings({apiKey, api}: OriginCredentials, source: Val
 
 type Secrets = Pick<Settings, SecretKey | 'apiUser'>;
 
-/**
- * Reads secrets: on the command line the literal text, `@FILE`, or `-` for stdin; elsewhere the text itself.
- * Surrounding whitespace is removed. A file with an API key may be that of another client, with the user of the key.
- */
+/** Reads secrets: `@FILE` or `-` on the command line. A file may be the `~/.mobify` of another client, with a user. */
 export async function readSecrets(unread: Secrets, reader: SecretReader): Promise<Secrets> {
   const set = secretKeys.flatMap((key) => {
     const {value, source} = unread[key] ?? {};
@@ -296,11 +291,7 @@ interface FlagSecret {
   readonly variable: string | undefined;
 }
 
-/**
- * Reads secrets as they are given on the command line: the literal text, `@FILE`, or `-` for stdin. Warns of those that
- * others can see. Returns them by name.
- * @param others flags that read stdin, too
- */
+/** Reads `@FILE` and `-`, and warns of literal secrets. Returns them by name. @param others that read stdin, too */
 export async function readFlagSecrets(
   secrets: readonly FlagSecret[],
   reader: SecretReader,

@@ -38,10 +38,7 @@ export interface BackendReach<Needed extends SettingKey> {
   readonly readsLogs?: boolean | undefined;
 }
 
-/**
- * Prepares what commands need to reach a backend: the required settings, the connections that the settings allow, and
- * plugins' backends if one of them is requested. Sends nothing.
- */
+/** What commands need to reach a backend: required settings, connections, and plugins' backends. Sends nothing. */
 export async function reachBackends<Needed extends SettingKey>(reach: BackendReach<Needed>) {
   const {context, settings, needs, builds, previews, alsoMissing = [], writes, readsLogs} = reach;
   const {config, cwd, signal} = context;
@@ -90,7 +87,7 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
   };
 }
 
-/** Why a push from here would not get as far as a request: the Api settings are partial, or the built-in backend lacks some. */
+/** Why a push from here could not begin: the Api settings are partial, or the built-in backend lacks some. */
 export async function unconfigured(
   context: CommandContext,
   settings: Settings,

@@ -2,9 +2,8 @@ import {relative} from 'node:path';
 import {inspect} from 'node:util';
 import {OptionText} from '../../backends/plugins/option-text.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
-import {createError, type RuntimeCliError} from '../../errors/index.js';
+import {createError, type RunSetting, type RuntimeCliError} from '../../errors/index.js';
 import {asRecord, isRecord, ownValue} from '../../text/json.js';
-import type {RunSetting} from '../../errors/suggestion.js';
 import {flagValue} from '../../text/suggest.js';
 import {shownAddress} from '../../http/origin.js';
 import {isMaskedHeader, isSecretName} from '../../http/redact.js';
@@ -138,9 +137,7 @@ function candidatesFor(key: SettingKey, sources: SettingsSources): readonly Cand
   return found;
 }
 
-/**
- * Resolves every setting with its source. Secrets are not read: they may still be `@FILE` or `-`.
- */
+/** Resolves every setting with its source. Secrets are not read: they may still be `@FILE` or `-`. */
 export function resolveSettings(sources: SettingsSources): Settings {
   const resolved = settingKeys.map((key) => [key, resolveSetting(key, sources)] as const);
   // TypeScript cannot know that a loop covered every key. Those with a default always have a value.

@@ -7,7 +7,7 @@ import {OptionText} from '../../backends/plugins/option-text.js';
 import {decodeText} from '../../files/read-file.js';
 import {onWindows} from '../../text/platform.js';
 import {asRecord, isRecord, ownValue, parseJson, withExactNumbers} from '../../text/json.js';
-import {reasonOf} from '../../errors/system-failure.js';
+import {reasonOf} from '../../errors/index.js';
 import type {Syntax} from '../../settings/row.js';
 import {dependenciesSchema, keyed} from '../../settings/schemas.js';
 
@@ -64,10 +64,7 @@ interface Place {
 interface Reading {
   /** What a flag takes: one value, several by repeating it, or none. */
   readonly shape: 'one' | 'several' | 'switch';
-  /**
-   * Converts the texts of a flag, several if it was repeated, or that of a variable. What cannot be converted is left
-   * to the schema.
-   */
+  /** Converts the texts of a flag, or that of a variable. What cannot be converted is left to the schema. */
   readonly convert: (texts: readonly string[], place: Place) => unknown;
   /** Validates what was converted, if it is not what the schema of the setting accepts. */
   readonly schema?: v.GenericSchema;

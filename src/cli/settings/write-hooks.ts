@@ -2,10 +2,9 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Interfaces} from '@oclif/core';
 import type {PlannedWrite, WriteOutcome} from '../../backends/contract.js';
 import {writeNouns} from '../../backends/contract/hooks.js';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError, messageOf} from '../../errors/index.js';
 import {isRecord} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
-import {messageOf} from '../../errors/system-failure.js';
 import type {Output} from '../output/output.js';
 import {withoutPlugin} from '../command/error-report.js';
 
@@ -28,10 +27,7 @@ export type PluginConfig = Pick<Interfaces.Config, 'runHook'>;
 
 type Answer = {readonly plugin: string} & ({readonly result: unknown} | {readonly error: unknown});
 
-/**
- * Runs a hook of all plugins at the same time, with a copy of `options` and a signal that also ends with the time.
- * Resolves to their answers, ordered by the names of the plugins.
- */
+/** Runs a hook of all plugins with a copy of `options`. Resolves to their answers, ordered by their names. */
 async function runHooks(
   config: PluginConfig,
   hook: string,

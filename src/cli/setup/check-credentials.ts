@@ -41,9 +41,7 @@ export function describeCheck({status, user, clientId, expiresAt}: CredentialChe
   return facts.join(', ');
 }
 
-/**
- * The settings to ask a service with about its credentials, not about a target. A token endpoint needs no organization.
- */
+/** The settings to ask a service about its credentials, not about a target. A token endpoint needs no organization. */
 export function aboutCredentials(settings: Settings): Settings {
   const {organizationId, projectSlug} = settings;
   return {
@@ -79,10 +77,7 @@ export function isRefusal({status, code}: RuntimeCliError): boolean {
   return kind === 'credentials' || (kind !== 'network' && (status === 401 || status === 403));
 }
 
-/**
- * As `askService`, but a refusal or a failure is an outcome. Shows first which addresses get the credentials.
- * @param read reads what is configured for the backend
- */
+/** As `askService`, but a refusal or a failure is an outcome. Shows first which addresses get the credentials. */
 async function checkService(
   context: CommandContext,
   settings: Settings,
@@ -124,10 +119,7 @@ export function serviceTitle({backend, origin}: ServiceCredentials): string {
   return origin === undefined ? backendTitle(backend) : `${backendTitle(backend)} at ${origin}`;
 }
 
-/**
- * The credentials that a push from here would use: of a plugin's backend, or of each built-in one with an address.
- * @param backends those of plugins, if one of them is requested
- */
+/** The credentials that a push from here would use: of a plugin's backend, or of each built-in one with an address. */
 export async function checkServices(
   context: CommandContext,
   settings: Settings,
@@ -192,10 +184,7 @@ export interface BackendDescription {
   readonly check?: CredentialCheck | undefined;
 }
 
-/**
- * Describes every backend of a registry, one after the other: they may have variables of the same name.
- * @param verify Whether to ask the services of the configured ones about the credentials. Otherwise, nothing is sent.
- */
+/** Describes every backend, one after the other: they may have variables of the same name. */
 export async function describeBackends(
   {registrations}: BackendRegistry,
   context: CommandContext,

@@ -4,11 +4,7 @@ import {basename, join} from 'node:path';
 const names = ['mycli.config.ts', 'mycli.config.mjs', 'mycli.config.json'] as const;
 export type NewConfigName = (typeof names)[number];
 
-/**
- * The name of a new configuration file that no `tsconfig` of the project makes part of its program: there, it could
- * break the project's build, whether mycli is installed in it or not.
- * @param existing The file to replace.
- */
+/** The name of a new configuration file that no `tsconfig` includes: it could break the build of the project. */
 export async function newConfigName(directory: string, existing: string | undefined): Promise<NewConfigName> {
   const old = existing === undefined ? '' : basename(existing);
   const same = names.find((name) => name === old);

@@ -2,9 +2,7 @@ import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {constants} from 'node:os';
 import process from 'node:process';
-import {createError} from '../../errors/index.js';
-import type {Suggestion} from '../../errors/suggestion.js';
-import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {createError, reasonOf, type Suggestion, systemCode} from '../../errors/index.js';
 import {endAtOnce, findProgram, startOf} from '../../files/programs.js';
 import {onWindows} from '../../text/platform.js';
 import {variableCommands} from '../../text/suggest.js';
@@ -38,11 +36,7 @@ export function runtimeVariables(runtime: Runtime): Readonly<Record<string, stri
   return Object.fromEntries(Object.entries(allVariables).map(([name, of]) => [name, of(runtime)]));
 }
 
-/**
- * The environment of a command that runs against a local runtime: without what would lead it to another service, and
- * without secrets.
- * @param configured the backend of the configuration file, if there is one
- */
+/** The environment of a command that runs against a local runtime: nothing that leads elsewhere, no secrets. */
 export function commandEnvironment(env: Environment, runtime: Runtime, configured = 'auto'): Environment {
   const foreign: SettingKey[] = [...secretKeys, 'apiUser', 'scopes', 'backendOptions'];
   const removed = [...foreign.map(variableOf), trustedOriginsVariable];
@@ -57,10 +51,7 @@ export function commandEnvironment(env: Environment, runtime: Runtime, configure
 /** Variables that programs need and that contain no secrets. */
 const harmless = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'];
 
-/**
- * The environment of the servers of apps: little of the user's, so that no credentials get into them, and `NAME=VALUE`
- * as given.
- */
+/** The environment of the servers of apps: no credentials of the user, and `NAME=VALUE` as given. */
 export function appEnvironment(env: Environment, pairs: readonly string[]): Readonly<Record<string, string>> {
   const inherited = harmless.flatMap((name): [string, string][] => {
     const value = env[name];
@@ -102,11 +93,7 @@ export function nextSteps(
 /** How long an interrupted command may take to exit, in milliseconds. Less than mycli itself has for its cleanup. */
 const patienceMs = 500;
 
-/**
- * Runs a command that shares the terminal's input and output. Resolves to its exit code or, as in a shell, to 128 plus
- * the number of the signal that ended it.
- * @param options `signal` also ends the command.
- */
+/** Runs a command in this terminal. Resolves to its exit code, or to 128 plus the number of a signal. */
 export async function runCommand(
   [program = '', ...args]: readonly string[],
   {cwd, env, signal}: {readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal},

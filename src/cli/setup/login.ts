@@ -181,10 +181,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
   };
 }
 
-/**
- * A login with what other clients have stored, which is shown.
- * @param kindOf the kind of credential, and so the backend, for what they have
- */
+/** A login with what other clients have stored, which is shown. Its kind depends on what they have. */
 export async function importedLogin(
   context: CommandContext,
   settings: Settings,
@@ -246,10 +243,7 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
 
 type SecretNames = Pick<Backend, 'name' | 'secrets' | 'secretEnv'>;
 
-/**
- * Asks for the secrets of a backend that no flag sets: its options, or its variables if it has no such options. In a
- * terminal without echo, where an empty answer skips one, or on stdin, a line for each, or all of it for a single one.
- */
+/** Asks for the secrets of a backend that no flag sets: in a terminal one by one, on stdin one on each line. */
 async function askForSecrets(
   {name: backend, secrets = [], secretEnv = []}: SecretNames,
   context: CommandContext,
@@ -345,11 +339,7 @@ function tellFailure({output, signal}: CommandContext, error: unknown): RuntimeC
   return error;
 }
 
-/**
- * Stores the credentials of a new project once the service has accepted them: those from a flag, from a variable if the
- * user agrees, or typed. In a terminal, asks again for what was wrong, so that no answer is lost.
- * @returns The kind of what was stored, if anything was.
- */
+/** Stores the credentials of a new project once the service accepts them. In a terminal, asks again for wrong ones. */
 export async function signIn(
   context: CommandContext,
   settings: Settings,

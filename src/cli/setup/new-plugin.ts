@@ -2,8 +2,7 @@ import {lstat, mkdir, readdir, readFile, realpath, rm} from 'node:fs/promises';
 import {dirname, join, relative, sep} from 'node:path';
 import {backendNamePattern} from '../../backends/plugins/checked-backend.js';
 import {reservedNames} from '../../backends/registry.js';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {outputError} from '../../errors/system-failure.js';
+import {createError, isRuntimeCliError, outputError} from '../../errors/index.js';
 import {replaceTextFile} from '../../files/write-files.js';
 
 export interface NewPlugin {
@@ -27,9 +26,7 @@ export function pluginPackage(name: string): string {
   return `${packagePrefix}${name}`;
 }
 
-/**
- * Writes a plugin. Returns the paths of its files in its folder. A new folder is removed again if it cannot be written.
- */
+/** Writes a plugin, and returns the paths of its files. A new folder is removed again if it cannot be written. */
 export async function writePlugin({name, directory, force, mycli}: NewPlugin): Promise<readonly string[]> {
   let folder: string | undefined;
   try {

@@ -177,9 +177,7 @@ function describeBuild({framework, buildDirectory, exists: isBuilt, static: isSt
   return `${what}: ${isStatic ? 'a static site' : 'an application'} in ${where}.`;
 }
 
-/**
- * A folder is no site just because it has a page: if it also has files that no visitor needs, the user has to decide.
- */
+/** A page makes no site: if the folder also has files that no visitor needs, the user has to decide. */
 async function checkGuess(detected: DetectedBuild | undefined, cwd: string): Promise<DetectedBuild | undefined> {
   if (detected?.isGuess !== true) return detected;
   const {buildDirectory} = detected;
@@ -234,9 +232,7 @@ export async function refuseExistingConfig(directory: string): Promise<void> {
   });
 }
 
-/**
- * Offers to set up a project that nothing configures, in a terminal. Returns its settings, or those that were given.
- */
+/** Offers in a terminal to set up a project that nothing configures. Returns its settings, or those given. */
 export async function offerSetup(context: CommandContext, settings: Settings): Promise<Settings> {
   const {cwd, output} = context;
   const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
@@ -248,10 +244,7 @@ export async function offerSetup(context: CommandContext, settings: Settings): P
   return context.loadSettings();
 }
 
-/**
- * Writes a typed configuration file, whose addresses are trusted from then on. Returns its path.
- * @param force whether it replaces one
- */
+/** Writes the configuration file, whose addresses are trusted from then on. Returns its path. */
 export async function writeProject(
   context: CommandContext,
   {config, configName, addresses}: ProjectPlan,

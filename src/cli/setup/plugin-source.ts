@@ -16,11 +16,7 @@ export interface PluginSource {
   readonly from?: string | undefined;
 }
 
-/**
- * Where a plugin to install comes from. What exists here is meant, and so is what looks like a path: never the
- * repository of a stranger that has the same name.
- * @throws RuntimeCliError `ERR_USAGE` when there is nothing at a path.
- */
+/** Where a plugin comes from. What exists here, or looks like a path, is never the repository of a stranger. */
 export function locatePlugin(name: string, cwd: string): PluginSource {
   const given = resolve(cwd, name.replace(/^file:(?:\/\/(?:\/(?=\w:))?)?/, ''));
   const path = name.startsWith('file://') && !existsSync(given) ? (decoded(given) ?? given) : given;
@@ -34,10 +30,7 @@ export function locatePlugin(name: string, cwd: string): PluginSource {
   return {spec: name, from: name.includes(':') ? name : `https://github.com/${name}`};
 }
 
-/**
- * Says what does not come from the registry, and asks in a terminal.
- * @throws RuntimeCliError `ERR_USAGE` if the answer is no.
- */
+/** Says what does not come from the registry, and asks in a terminal. */
 export async function confirmSources(sources: readonly PluginSource[], session: Session): Promise<void> {
   const {output} = session;
   const places = sources.flatMap(({from}) => from ?? []).join(' and ');

@@ -5,8 +5,7 @@ import {text} from 'node:stream/consumers';
 import {setImmediate, setTimeout} from 'node:timers/promises';
 import type * as Prompts from '@inquirer/prompts';
 import {isCI} from 'ci-info';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
-import type {CommandToRun, Suggestion} from '../../errors/suggestion.js';
+import {type CommandToRun, createError, isRuntimeCliError, type Suggestion} from '../../errors/index.js';
 import {onWindows} from '../../text/platform.js';
 import {looksSecret} from '../../http/redact.js';
 import type {Environment} from '../../text/platform.js';
@@ -27,12 +26,7 @@ export function isAttended({stdin}: Pick<QuestionContext, 'stdin'>): boolean {
   return stdin.isTTY === true && !isCI;
 }
 
-/**
- * What asks before something is changed, unless the user has confirmed already. Refuses at once if there is no terminal
- * to ask in.
- * @param doing what is to be confirmed: `Deleting bundles`
- * @param refusal what is said without a confirmation
- */
+/** What asks before a change, unless the user has confirmed it. Refuses at once if there is no terminal to ask in. */
 export function consent(
   yes: boolean,
   doing: string,
@@ -102,10 +96,7 @@ const piped: readonly (string | CommandToRun)[] = onWindows ? ['type FILE | ', l
 export const pipeSecret: Suggestion = ['Pipe it: ', ...piped];
 export const enterSecret: Suggestion = ['Enter it in a terminal, or pipe it: ', ...piped];
 
-/**
- * Reads a secret: typed in a terminal without echo, or all of stdin.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` if several lines are pasted.
- */
+/** Reads a secret: one line, typed in a terminal without echo, or all of stdin. */
 export async function readSecretInput(
   what: string,
   context: QuestionContext,
@@ -144,10 +135,7 @@ type Prompt<Answer> = (
 /** Why a question ends that is asked again: the process was stopped, as by Ctrl-Z. */
 const stopped = Symbol('stopped');
 
-/**
- * Asks a question in the terminal, and again when the process goes on after a stop.
- * @throws RuntimeCliError `ERR_USAGE` if nobody could see it.
- */
+/** Asks a question, and again when the process goes on after Ctrl-Z. Asking where nobody could see it is an error. */
 async function ask<Answer>(question: string, context: QuestionContext, prompt: Prompt<Answer>): Promise<Answer> {
   const {output, signal} = context;
   const message = output.clean(question);

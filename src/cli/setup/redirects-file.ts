@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type {Redirect} from '../../backends/contract.js';
-import {createError} from '../../errors/index.js';
-import {reasonOf} from '../../errors/system-failure.js';
+import {createError, reasonOf} from '../../errors/index.js';
 import {readTextFile} from '../../files/read-file.js';
 import {describeProblems, fieldProblems} from '../../settings/schemas.js';
 import {redirectFields, redirectSchema} from '../../settings/target-settings.js';
@@ -16,10 +15,7 @@ interface Entry {
 
 const mostShown = 10;
 
-/**
- * Reads the redirects of a file: JSON with a list of them, CSV with a header, or lines of `_redirects`.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID`, naming the lines.
- */
+/** Reads the redirects of a file: JSON with a list of them, CSV with a header, or lines of `_redirects`. */
 export async function readRedirects(path: string): Promise<readonly Redirect[]> {
   const text = await readTextFile(path).catch((error: unknown) => {
     throw createError('ERR_CONFIG_INVALID', `The redirects in ${path} cannot be read: ${reasonOf(error)}.`);

@@ -1,9 +1,14 @@
 import {readdir, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {isBuiltIn, mayUse} from '../../backends/names.js';
-import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import type {Suggestion} from '../../errors/suggestion.js';
-import {reasonOf} from '../../errors/system-failure.js';
+import {
+  amendError,
+  createError,
+  isRuntimeCliError,
+  reasonOf,
+  type RuntimeCliError,
+  type Suggestion,
+} from '../../errors/index.js';
 import {foreignOwner} from '../../files/ownership.js';
 import {exists, readJsonFile} from '../../files/read-file.js';
 import {shownAddress} from '../../http/origin.js';

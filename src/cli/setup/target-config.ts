@@ -40,10 +40,7 @@ export interface WrittenTarget {
   readonly file?: string | undefined;
 }
 
-/**
- * Writes what a target is like into the configuration file, if that is JSON, or into a new one.
- * @throws RuntimeCliError `ERR_USAGE` if the file says something about it already.
- */
+/** Writes what a target is like into the configuration file, if it is JSON and has no such thing, or a new one. */
 export async function writeTarget(
   configuration: TargetConfiguration,
   {targetSlug, projectSlug}: {readonly targetSlug: string; readonly projectSlug: string},

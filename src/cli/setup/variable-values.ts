@@ -1,7 +1,6 @@
 import {resolve} from 'node:path';
 import {buffer} from 'node:stream/consumers';
-import {createError} from '../../errors/index.js';
-import {reasonOf} from '../../errors/system-failure.js';
+import {createError, reasonOf} from '../../errors/index.js';
 import {isDotenv, parseDotenv} from '../../text/dotenv.js';
 import {decodeText, readText} from '../../files/read-file.js';
 import {asSentence, count} from '../../text/sentence.js';
@@ -89,11 +88,7 @@ export function describeMissing(names: readonly string[], target = 'The target')
   return `${target} lacks ${count(names.length, 'variable')}: ${names.join(', ')}.`;
 }
 
-/**
- * Reads a dotenv file; `-` is stdin.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` if it is none, has no variables, or a value that parsers read
- * differently
- */
+/** Reads a dotenv file; `-` is stdin. A value that parsers read differently is an error. */
 async function readDotenv(path: string, {cwd, stdin}: Omit<Sources, 'output' | 'signal'>): Promise<Variables> {
   const name = path === '-' ? 'stdin' : path;
   if (path === '-' && stdin.isTTY)
