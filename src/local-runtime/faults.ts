@@ -87,13 +87,10 @@ const parametersSchema = v.object({
  * parameter  = "route=" NAME | "after=" BYTES | "retry-after=" VALUE | "location=" URL
  * ```
  *
- * - `429x2:retry-after=1`: answers two requests with 429 after their whole body. `STATUS` is 200 to 599.
- * - `429x1:route=upload,after=65536`: answers after 65,536 bytes of the body, then closes the connection.
+ * - `429x1:route=upload,after=65536`: answers with 429 after 65,536 bytes of the body (default: all of it).
  * - `latency=200`: delays every request by 200 ms. Can be combined with another fault.
- * - `resetx1:route=upload,after=1000000`: resets the connection after 1,000,000 bytes of the body (default: all of it).
- * - `hangx1`: never answers. `truncatex1`: sends half of the answer (`after=N`: N bytes), then ends the connection.
- * - `dropx1`: carries out the request, then resets the connection instead of answering.
- * - `failx1:route=deploy`: accepts the deployment, which then fails.
+ * - `reset`: resets the connection. `hang`: never answers. `truncate`: sends a part of the answer. `drop`: carries out
+ *   the request, then resets the connection. `fail`: accepts the deployment, which then fails.
  *
  * Without a count, a fault stays until `clearFaults()`. Without a route, it applies to every request (`fail`: to every
  * deployment, so to the routes `deploy` and `upload`). If several faults apply to a request, the first one is used.

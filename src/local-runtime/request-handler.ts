@@ -13,16 +13,21 @@ import {recordRequest, type Call, type Protocol, type Route, type RuntimeContext
 import {pagesProtocol} from './pages/routes.js';
 import {RequestBody} from './request-body.js';
 import {siteProtocol} from './sites/serve-site.js';
+import {apiProtocol} from './endpoints/api.js';
 import {legacyProtocol} from './endpoints/legacy.js';
+import {archiveProtocol, openApiProtocol} from './endpoints/local.js';
 import {serveLogs} from './endpoints/logs-socket.js';
-import {checkPath} from './endpoints/parameters.js';
-import {wireProtocols} from './endpoints/protocols.js';
+import {checkPath} from './endpoints/serve.js';
+import {tokenProtocol} from './endpoints/token.js';
 
 /** How long a connection may be idle. Longer than in clients, whose requests would fail if the server closed first. */
 const keepAliveMilliseconds = 65_000;
 
 /** What a server of a runtime serves, those with the longer prefixes first. */
-const roles = {api: [pagesProtocol, ...wireProtocols], apps: [siteProtocol]} as const;
+const roles = {
+  api: [pagesProtocol, tokenProtocol, archiveProtocol, legacyProtocol, apiProtocol, openApiProtocol],
+  apps: [siteProtocol],
+} as const;
 
 /** Starts serving requests. Returns a function that stops the server. */
 export function serve(server: Server, role: keyof typeof roles, context: RuntimeContext): () => Promise<void> {

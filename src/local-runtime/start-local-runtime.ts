@@ -140,11 +140,9 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
 }
 
 function unusableFolder(folder = 'in the temporary folder', cause: unknown): Error {
-  const isFile = systemCode(cause) === 'EEXIST';
-  const reason = isFile ? 'it is not a folder' : reasonOf(cause);
-  const advice = isFile ? 'Pass' : 'Check that it is writable and that the disk is not full, or pass';
+  const reason = systemCode(cause) === 'EEXIST' ? 'it is not a folder' : reasonOf(cause);
   return createError('ERR_OPTION_INVALID', asSentence(`The data folder ${folder} cannot be used: ${reason}`), {
-    suggestions: [`${advice} another one with --data.`],
+    suggestions: ['Check that it is writable and that the disk is not full, or pass another one with --data.'],
     cause,
   });
 }
@@ -202,11 +200,10 @@ async function listenAgain(
   return {api, apps};
 }
 
-/** Why a server cannot listen on an address at all, by the code of the error. */
-const hostReasons: Readonly<Record<string, string>> = {
+const listenReasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'it is in use',
   EADDRNOTAVAIL: 'this machine does not have the address',
   ENOTFOUND: 'the name is not known',
-  EAI_AGAIN: 'the name is not known',
 };
 
 interface ListenOptions {
@@ -222,15 +219,11 @@ async function listen(server: Server, {host, port, signal, flag}: ListenOptions)
     await once(server, 'listening', {signal});
   } catch (error) {
     signal?.throwIfAborted();
-    const hostReason = hostReasons[systemCode(error) ?? ''];
-    const portReason = systemCode(error) === 'EADDRINUSE' ? 'it is in use' : reasonOf(error);
-    const where = hostReason === undefined ? `${host}, port ${port}: ${portReason}` : `${host}: ${hostReason}`;
-    throw createError('ERR_OPTION_INVALID', `The local runtime cannot listen on ${where}.`, {
+    const reason = listenReasons[systemCode(error) ?? ''] ?? reasonOf(error);
+    throw createError('ERR_OPTION_INVALID', `The local runtime cannot listen on ${host}, port ${port}: ${reason}.`, {
       cause: error,
       suggestions: [
-        hostReason === undefined
-          ? `Stop what uses it, such as another local runtime, or pass another ${flag}; 0 is any free port.`
-          : 'Pass an address of this machine with --host, or leave it out to listen on 127.0.0.1.',
+        `Stop what uses it, such as another local runtime, or pass another --host or ${flag}; port 0 is any free one.`,
       ],
     });
   }

@@ -229,18 +229,10 @@ export const api = {
       lacking: [405],
       answer: apiSchemas.ApiVariables,
     }),
-    setVariables: patch(`${inEnvironment}/environment-variables`, 'set-variables', {
-      summary: 'Set and remove environment variables of an environment',
-      description: 'What the environment runs is published again with them.',
-      lacking: [405],
-      json: s.variableChanges,
-      status: 204,
-      also: [200, 202],
-      mayConflict: true,
-    }),
     ...configurationOperations(
       {
         target: inEnvironment,
+        variables: `${inEnvironment}/environment-variables`,
         redirects: `${inEnvironment}/redirects`,
         redirect: `${inEnvironment}/redirects/:redirectId`,
         access: `${inEnvironment}/access-control-headers`,

@@ -3,9 +3,9 @@ import {redirectFields, targetSettings} from '../settings/target-settings.js';
 import {answeredFields, requestedFields, type Service} from './service-fields.js';
 import {del, get, patch, post} from './operation.js';
 import {range} from './parameters.js';
-import {isSegment, object, optional, say, text} from './schema.js';
+import {isSegment, object, optional, say, text, variableChanges} from './schema.js';
 
-// What both halves have in common: the settings, the redirects and the access headers of a target.
+// What both halves have in common: the changes of variables, the settings, the redirects and the access headers of a target.
 
 const header = object('A header that opens a target to visitors. A target with none is open to all.', {
   id: v.pipe(
@@ -44,28 +44,22 @@ export function configurationSchemas<const Id extends v.ObjectEntries>(service: 
 
 type Schemas = ReturnType<typeof configurationSchemas<v.ObjectEntries>>;
 
-interface Places {
-  readonly target: string;
-  readonly redirects: string;
-  readonly redirect: string;
-  readonly access: string;
-  readonly accessHeader: string;
-}
+type Place = 'target' | 'variables' | 'redirects' | 'redirect' | 'access' | 'accessHeader';
 
-/** The operations of a half. */
+/** The operations of a half, which are at these paths. */
 export function configurationOperations<
   Target extends v.GenericSchema,
   Redirects extends v.GenericSchema,
   Access extends v.GenericSchema,
 >(
-  {target, redirects, redirect, access, accessHeader}: Places,
+  at: Readonly<Record<Place, string>>,
   schemas: Schemas,
   answers: {readonly target: Target; readonly redirects: Redirects; readonly access: Access},
 ) {
   const lacking = [405] as const;
   const added = {status: 201, also: [200], lacking: [404, 405]} as const;
   return {
-    updateTarget: patch(target, 'update-target', {
+    updateTarget: patch(at.target, 'update-target', {
       summary: 'Change the settings of a target',
       description: 'Changes of its servers publish again what it runs.',
       json: schemas.settings,
@@ -74,45 +68,54 @@ export function configurationOperations<
       lacking,
       mayConflict: true,
     }),
-    listRedirects: get(redirects, 'redirects', {
+    setVariables: patch(at.variables, 'set-variables', {
+      summary: 'Set and remove environment variables of a target',
+      description: 'What the target runs is published again with them.',
+      json: variableChanges,
+      status: 204,
+      also: [200, 202],
+      lacking,
+      mayConflict: true,
+    }),
+    listRedirects: get(at.redirects, 'redirects', {
       summary: 'List the redirects of a target',
       query: range,
       answer: answers.redirects,
       lacking,
     }),
-    createRedirect: post(redirects, 'change-redirects', {
+    createRedirect: post(at.redirects, 'change-redirects', {
       summary: 'Add a redirect to a target',
       json: schemas.newRedirect,
       answer: schemas.redirect,
       ...added,
       mayConflict: true,
     }),
-    updateRedirect: patch(redirect, 'change-redirects', {
+    updateRedirect: patch(at.redirect, 'change-redirects', {
       summary: 'Change a redirect of a target',
       json: schemas.newRedirect,
       answer: schemas.redirect,
       lacking,
     }),
-    deleteRedirect: del(redirect, 'change-redirects', {
+    deleteRedirect: del(at.redirect, 'change-redirects', {
       summary: 'Remove a redirect from a target',
       status: 204,
       also: [200, 202],
       lacking,
     }),
-    listAccessHeaders: get(access, 'access', {
+    listAccessHeaders: get(at.access, 'access', {
       summary: 'List the access headers of a target',
       query: range,
       answer: answers.access,
       lacking,
     }),
-    createAccessHeader: post(access, 'change-access', {
+    createAccessHeader: post(at.access, 'change-access', {
       summary: 'Add an access header to a target',
       description: 'From the first one on, the target only answers visitors who send one of them.',
       json: schemas.newAccessHeader,
       answer: schemas.accessHeader,
       ...added,
     }),
-    deleteAccessHeader: del(accessHeader, 'change-access', {
+    deleteAccessHeader: del(at.accessHeader, 'change-access', {
       summary: 'Remove an access header from a target',
       status: 204,
       also: [200, 202],

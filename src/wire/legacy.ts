@@ -340,15 +340,6 @@ export const legacy = {
       lacking: [405],
       answer: legacySchemas.LegacyVariables,
     }),
-    setVariables: patch(`${inTarget}env-var/`, 'set-variables', {
-      summary: 'Set and remove environment variables of a target',
-      description: 'What the target runs is published again with them.',
-      lacking: [405],
-      json: s.variableChanges,
-      status: 204,
-      also: [200, 202],
-      mayConflict: true,
-    }),
     invalidate: post(`${inTarget}invalidation/`, 'invalidate', {
       summary: 'Invalidate what the cache of a target has',
       lacking: [405],
@@ -360,6 +351,7 @@ export const legacy = {
     ...configurationOperations(
       {
         target: inTarget,
+        variables: `${inTarget}env-var/`,
         redirects: `${inTarget}redirect/`,
         redirect: `${inTarget}redirect/:fromPath/`,
         access: `${inTarget}access-control-header/`,

@@ -12,51 +12,38 @@ type Values = Readonly<Record<string, unknown>>;
 /** Entries of a schema, whose names TypeScript need not know: the values are read and written by the table. */
 type FieldEntries = Readonly<Record<never, v.GenericSchema>>;
 
-function entriesOf(
-  fields: Fields,
-  service: Service,
-  entry: (schema: v.GenericSchema, summary: string) => v.GenericSchema,
-): FieldEntries {
-  const entries = Object.values(fields).flatMap(({schema, summary, forms, ...names}) => {
-    const name = names[service];
-    return name === undefined ? [] : [[name, entry(forms?.[service]?.schema ?? schema, summary)] as const];
+/** The fields that a service has. */
+function fieldsOf(fields: Fields, service: Service) {
+  return Object.entries(fields).flatMap(([name, {schema, summary, forms, ...names}]) => {
+    const sent = names[service];
+    const form = forms?.[service];
+    return sent === undefined ? [] : [{name, sent, form, schema: v.pipe(form?.schema ?? schema, say(summary))}];
   });
-  return Object.fromEntries(entries);
 }
 
 /** The members of an answer that has these fields. */
 export function answeredFields(fields: Fields, service: Service): FieldEntries {
-  return entriesOf(fields, service, (schema, summary) => optional(v.pipe(schema, say(summary))));
+  return Object.fromEntries(fieldsOf(fields, service).map(({sent, schema}) => [sent, optional(schema)]));
 }
 
 /** The members of a request that changes some of these fields. null: as if it had never been set. */
 export function requestedFields(fields: Fields, service: Service): FieldEntries {
-  return entriesOf(fields, service, (schema, summary) => v.optional(v.nullable(v.pipe(schema, say(summary)))));
+  return Object.fromEntries(fieldsOf(fields, service).map(({sent, schema}) => [sent, v.optional(v.nullable(schema))]));
 }
 
 /** Values of the configuration, as a service takes them. What it does not have is left out. */
 export function toWire(fields: Fields, service: Service, values: Values): Values {
-  return convert(fields, values, (name, {forms, ...names}) => [name, names[service], forms?.[service]?.toWire]);
+  const members = fieldsOf(fields, service).map(({name, sent, form}) => member(sent, values[name], form?.toWire));
+  return Object.fromEntries(members.flat());
 }
 
 /** What a service has answered, as the configuration has it. What it does not say is left out. */
 export function fromWire(fields: Fields, service: Service, answer: Values): Values {
-  return convert(fields, answer, (name, {forms, ...names}) => [names[service], name, forms?.[service]?.fromWire]);
+  const members = fieldsOf(fields, service).map(({name, sent, form}) => member(name, answer[sent], form?.fromWire));
+  return Object.fromEntries(members.flat());
 }
 
-function convert(
-  fields: Fields,
-  values: Values,
-  names: (
-    name: string,
-    field: WireField,
-  ) => readonly [from: string | undefined, to: string | undefined, form: ((value: unknown) => unknown) | undefined],
-): Values {
-  const entries = Object.entries(fields).flatMap(([name, field]) => {
-    const [from, to, form] = names(name, field);
-    const value = from === undefined ? undefined : values[from];
-    if (to === undefined || value === undefined) return [];
-    return [[to, value === null || form === undefined ? value : form(value)] as const];
-  });
-  return Object.fromEntries(entries);
+function member(name: string, value: unknown, convert: ((value: unknown) => unknown) | undefined) {
+  if (value === undefined) return [];
+  return [[name, value === null || convert === undefined ? value : convert(value)] as const];
 }

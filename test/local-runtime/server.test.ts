@@ -144,7 +144,7 @@ describe('the server', () => {
   test('reports that an address is not of this machine, and which option to change', async () => {
     await expect(startLocalRuntime({host: '203.0.113.5'})).rejects.toMatchObject({
       code: 'ERR_OPTION_INVALID',
-      message: 'The local runtime cannot listen on 203.0.113.5: this machine does not have the address.',
+      message: 'The local runtime cannot listen on 203.0.113.5, port 0: this machine does not have the address.',
       suggestions: [expect.stringContaining('--host')],
     });
   });

@@ -11,8 +11,7 @@ import {deploymentState, type DeploymentProgress} from '../store/deployment-reco
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {settingsOf, type Target, type TargetPhase} from '../store/target-records.js';
 import {receiveV2} from '../upload/receive-bundle.js';
-import {maskedValue} from './parameters.js';
-import {routesOf, type AnswerOf, type Handlers} from './serve.js';
+import {maskedValue, routesOf, type AnswerOf, type Handlers} from './serve.js';
 import {configurationHandlers} from './configuration-handlers.js';
 
 const descriptions: Readonly<Record<DeploymentProgress['status'], string>> = {

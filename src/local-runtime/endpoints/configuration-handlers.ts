@@ -6,7 +6,7 @@ import {HttpFailure, validate} from '../answer.js';
 import {param, siteOf, type Call} from '../runtime-context.js';
 import type {RedirectRecord} from '../store/store.js';
 import type {Target} from '../store/target-records.js';
-import {maskedValue} from './parameters.js';
+import {maskedValue} from './serve.js';
 
 type ListedRow = Readonly<Record<string, unknown>> & {readonly id: string};
 

@@ -10,9 +10,8 @@ import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {settingsOf, type NewTarget, type Target, type TargetPhase} from '../store/target-records.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
-import {presignedUrl} from './archive.js';
-import {maskedValue} from './parameters.js';
-import {routesOf, type AnswerOf, type Handlers} from './serve.js';
+import {presignedUrl} from './local.js';
+import {maskedValue, routesOf, type AnswerOf, type Handlers} from './serve.js';
 import {configurationHandlers} from './configuration-handlers.js';
 
 const handlers: Handlers<typeof legacy.operations> = {
@@ -165,8 +164,7 @@ function deploymentRow(deployment: DeploymentRecord, now: Date): AnswerOf<typeof
 /** The duration of a deployment, so far or in total, in this protocol's format: `00:01:16.867000`. */
 function durationText({createdAt, endsAt}: DeploymentRecord, now: Date): string {
   const milliseconds = Math.max(0, Math.min(now.getTime(), Date.parse(endsAt)) - Date.parse(createdAt));
-  const [hours, rest] = [Math.floor(milliseconds / 3_600_000), milliseconds % 3_600_000];
-  return `${String(hours).padStart(2, '0')}:${new Date(rest).toISOString().slice(14, 23)}000`;
+  return `${new Date(milliseconds).toISOString().slice(11, 23)}000`;
 }
 
 const stateWords = {

@@ -1,5 +1,6 @@
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import type {Operation} from '../../wire/operation.js';
+import {pathParameters} from '../../wire/parameters.js';
 import {answer, json, validate} from '../answer.js';
 import type {Call, Route} from '../runtime-context.js';
 
@@ -52,3 +53,14 @@ export function routesOf<Operations extends Readonly<Record<string, Operation>>>
 function numbersOf(query: URLSearchParams): Readonly<Record<string, unknown>> {
   return Object.fromEntries([...query].map(([key, value]) => [key, /^\d+$/.test(value) ? Number(value) : value]));
 }
+
+const pathSchema = v.partial(v.object(pathParameters));
+
+/** Checks the parts of a path. @throws HttpFailure 400. */
+export function checkPath(params: Readonly<Record<string, string>>): void {
+  const {bundleId} = params;
+  validate(pathSchema, bundleId === undefined ? params : {...params, bundleId: Number(bundleId)}, 'The path');
+}
+
+/** What is shown of the value of a variable. */
+export const maskedValue = '********';

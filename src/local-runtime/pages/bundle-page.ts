@@ -3,7 +3,7 @@ import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
 import type {ContentFile} from '../../bundle/contents/bundle-contents.js';
 import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
-import {presignedUrl} from '../endpoints/archive.js';
+import {presignedUrl} from '../endpoints/local.js';
 import {requestedBundle, param, type Call, type RuntimeContext} from '../runtime-context.js';
 import type {BundleRecord} from '../store/store.js';
 import {

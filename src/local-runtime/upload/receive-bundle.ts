@@ -71,8 +71,6 @@ async function* decoded({body, context}: Call, reader: V1BodyReader): AsyncGener
   for await (const piece of body.read(context.maxUploadBytes)) yield reader.push(piece);
 }
 
-const limits = {fieldSize: 64 * 1024, fields: 16};
-
 /**
  * Receives `multipart/form-data`: streams the part `bundle`, a file with a name, into the new file `archive`, and
  * collects the text fields.
@@ -85,7 +83,7 @@ async function receiveMultipart({request, body, context}: Call, archive: string)
   const fields = new Map<string, string>();
   let storing: Promise<void> | undefined;
   try {
-    const parser = createBusboy({headers: request.headers, defParamCharset: 'utf8', limits});
+    const parser = createBusboy({headers: request.headers, defParamCharset: 'utf8'});
     const refuse = (detail: string): void => {
       parser.destroy(new HttpFailure(400, detail));
     };
@@ -100,14 +98,9 @@ async function receiveMultipart({request, body, context}: Call, archive: string)
         storing.catch((error: unknown) => parser.destroy(error instanceof Error ? error : undefined));
       }
     });
-    parser.on('field', (name: string, value: string, {nameTruncated, valueTruncated}: busboy.FieldInfo) => {
-      if (nameTruncated || valueTruncated) refuse('The form has a field that is too long.');
-      else if (name === 'bundle') refuse('The part "bundle" of the form has no filename.');
-      else if (fields.has(name)) refuse(`The form has the field "${name}" twice.`);
+    parser.on('field', (name: string, value: string) => {
+      if (fields.has(name)) refuse(`The form has the field "${name}" twice.`);
       else fields.set(name, value);
-    });
-    parser.on('fieldsLimit', () => {
-      refuse('The form has too many fields.');
     });
     await pipeline(body.read(context.maxUploadBytes), parser);
   } catch (error) {

@@ -1,5 +1,9 @@
 import {createHmac} from 'node:crypto';
-import {archives} from '../../wire/local.js';
+import {readFile} from 'node:fs/promises';
+import {createRequire} from 'node:module';
+import {dirname, join} from 'node:path';
+import * as v from 'valibot';
+import {archives, openApi, OpenApiDocument} from '../../wire/local.js';
 import {pathOf} from '../../wire/operation.js';
 import {secretsEqual} from '../access.js';
 import {failureAnswer, HttpFailure} from '../answer.js';
@@ -8,12 +12,27 @@ import {sendFile} from '../send-file.js';
 import type {BundleRecord} from '../store/store.js';
 import {routesOf} from './serve.js';
 
-const prefix = '/api/archives/';
+/** The description of the protocols, which needs no credentials. */
+export const openApiProtocol: Protocol = {
+  prefix: '/openapi.json/',
+  admit: () => 'reader',
+  failure: failureAnswer,
+  routes: routesOf(openApi.operations, {
+    async getOpenApi({origin}) {
+      // scripts/openapi-document.ts makes it, from the operations of src/wire.
+      const root = dirname(createRequire(import.meta.url).resolve('mycli/package.json'));
+      const text = await readFile(join(root, 'dist', 'openapi.json'), 'utf8');
+      const document = v.parse(OpenApiDocument, JSON.parse(text));
+      return {...document, servers: [{url: origin, description: 'This local runtime.'}]};
+    },
+  }),
+};
+
 const validMilliseconds = 3600 * 1000;
 
 /** Presigned URLs: they allow downloading the archive for an hour, without credentials. */
 export const archiveProtocol: Protocol = {
-  prefix,
+  prefix: '/api/archives/',
   admit: checkSignature,
   failure: failureAnswer,
   routes: routesOf(archives.operations, {
