@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import {targetSettings} from '../settings/target-settings.js';
 import {bundleForm, common} from './bundles.js';
 import {answeredFields} from './service-fields.js';
-import {del, get, patch, post, put, type Half} from './operation.js';
+import {del, get, post, put, type Half} from './operation.js';
 import {range} from './parameters.js';
 import * as s from './schema.js';
 import {configurationOperations, configurationSchemas} from './configuration-operations.js';

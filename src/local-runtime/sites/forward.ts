@@ -1,9 +1,9 @@
 import {randomUUID} from 'node:crypto';
-import {request as httpRequest, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
+import {request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse} from 'node:http';
 import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {alreadySent, HttpFailure} from '../answer.js';
-import type {Call} from '../runtime-context.js';
+import type {RequestBody} from '../request-body.js';
 
 /** Headers of one connection (RFC 9110, 7.6.1), and the request ID, which this server has set already. */
 const notForwarded: ReadonlySet<string> = new Set([
@@ -11,10 +11,15 @@ const notForwarded: ReadonlySet<string> = new Set([
   ...['te', 'trailer', 'upgrade', 'expect', 'x-request-id'],
 ]);
 
-/** A request to an app. `base`: the path of its target, without a final slash; empty if the host names the target. */
-export type ForwardedRequest = Pick<Call, 'request' | 'response' | 'body' | 'path' | 'search'> & {
+export interface ForwardedRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: RequestBody;
+  readonly path: string;
+  readonly search: string;
+  /** The path of the target, without a final slash. Empty if the host names the target. */
   readonly base: string;
-};
+}
 
 /**
  * Forwards a request to the server of an app, which sees the path below its target.
