@@ -205,7 +205,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
   readonly runtimeBackend?: string | undefined;
   /** URL of the service. */
   readonly origin?: string | undefined;
-  /** URL of the logs of apps; default: that of --origin, with its first label "cloud" replaced by "logs". */
+  /** URL of the logs of apps; default: --origin with its first label "cloud" replaced by "logs". */
   readonly logsOrigin?: string | undefined;
   /** Option for a plugin's backend. @default {} */
   readonly backends?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
@@ -280,7 +280,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
   /** Retries of requests. */
   readonly rateLimit?:
     | {
-        /** Maximum of retries. @default 3 */
+        /** Maximum retries. @default 3 */
         readonly maxRetries?: number | undefined;
         /** First delay if the server names none, doubled on each retry. @default 1000 */
         readonly baseDelayMs?: number | undefined;

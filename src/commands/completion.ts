@@ -8,8 +8,8 @@ import {onWindows} from '../text/platform.js';
 export default class Completion extends BaseCommand<typeof Completion, 'completion'> {
   static override readonly summary = 'Print a script that completes commands in bash, zsh, fish or PowerShell.';
   static override readonly description =
-    'The script asks mycli at each Tab. Projects and targets come from the configuration file; nothing is requested ' +
-    'and no plugin is run: commands of plugins are completed that have an oclif.manifest.json.';
+    'Projects and targets come from the configuration file. A Tab sends no request and runs no plugin: the ' +
+    'commands of a plugin are completed if it has an oclif.manifest.json.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> bash',
     '<%= config.bin %> <%= command.id %> zsh',

@@ -8,13 +8,11 @@ export default class Init extends BaseCommand<typeof Init, 'init'> {
   static override readonly changes = 'machine';
   static override readonly summary = 'Set up a project: write a configuration and store credentials.';
   static override readonly description =
-    'Detects the framework and the folder it builds into, asks for what no flag or environment variable sets, checks and ' +
-    'stores credentials as auth:login does, and writes mycli.config.ts; mycli.config.mjs or .json where TypeScript would ' +
-    "make that part of the project's own build. Offers what other clients for such a service have stored, one source " +
-    'after the other: with --yes only the project and the target, with --import everything. ' +
-    'Asks again for what the service refuses. ' +
-    'Secrets are never written to the file. Without a terminal, in CI or with --yes, nothing is asked, and the project ' +
-    'is named after its package or its folder.';
+    'Detects the framework and its build folder, asks for what no flag or environment variable sets, checks and ' +
+    "stores credentials like auth:login, and writes mycli.config.ts, or mycli.config.mjs or .json if the project's " +
+    'own TypeScript build would include that. Offers what other clients have stored: with --yes only the project ' +
+    'and the target, with --import everything. Secrets are never written to the file. Without a terminal, in CI or ' +
+    'with --yes, nothing is asked, and the project is named after its package or its folder.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --yes --project my-shop --origin https://runtime.example',

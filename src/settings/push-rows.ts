@@ -48,7 +48,7 @@ export const connectionRows = {
     syntax: 'url',
     receives: {backend: 'legacy', secrets: ['apiKey']},
     label: 'address of the logs',
-    summary: 'URL of the logs of apps; default: that of --origin, with its first label "cloud" replaced by "logs".',
+    summary: 'URL of the logs of apps; default: --origin with its first label "cloud" replaced by "logs".',
   },
   apiKey: {
     flag: {name: 'api-key', value: 'KEY'},
@@ -191,7 +191,7 @@ export const rateLimitRows = {
     config: 'rateLimit.maxRetries',
     schema: schemas.nonNegative,
     default: defaultRateLimit.maxRetries,
-    summary: 'Maximum of retries; default {default}.',
+    summary: 'Maximum retries; default {default}.',
   },
   baseDelayMs: {
     variable: 'MYCLI_RETRY_BASE_DELAY',

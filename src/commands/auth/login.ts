@@ -17,8 +17,8 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login
     'Prompts for the secret without echoing it, or reads it from stdin. Asks the service whether it accepts the ' +
     'credentials, then stores them for this origin only. An address that only a configuration file sets must be ' +
     'confirmed. Commands without an origin use the last login. Flags, environment variables and the configuration ' +
-    "file override it. A plugin's backend may have a login of its own. Otherwise, asks for its secret options, one on " +
-    'each line of stdin. Stores them for the addresses among its other options.';
+    "file override it. For a plugin's backend without a login of its own, asks for its secret options, from stdin " +
+    'one on each line, and stores them for the addresses among its other options.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example < key.txt',

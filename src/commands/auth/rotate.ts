@@ -8,9 +8,9 @@ import {consent} from '../../cli/setup/prompts.js';
 
 export default class AuthRotate extends BaseCommand<typeof AuthRotate, 'auth:rotate'> {
   static override readonly changes = 'service';
-  static override readonly summary = 'Replace the API key with a new one, and store that.';
+  static override readonly summary = 'Create an API key that replaces the current one, and store it.';
   static override readonly description =
-    'The old key ends at once, wherever it is used. The new one is stored as auth:login stores it, and not shown.';
+    'The old key stops working at once, everywhere. The new one is stored as by auth:login, and not shown.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example --yes',

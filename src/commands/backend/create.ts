@@ -7,9 +7,9 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate, 'ba
   static override readonly changes = 'machine';
   static override readonly summary = 'Create a plugin with a backend, tests and a CI workflow.';
   static override readonly description =
-    'Writes the package mycli-plugin-NAME, whose backend NAME passes the conformance suite against a stand-in for its ' +
-    'service. Replace both with your service, step by step. The plugin is TypeScript. ' +
-    'Never writes into a folder that has other files, unless --force is given.';
+    'Writes the package mycli-plugin-NAME in TypeScript. Its backend NAME passes the conformance suite against a ' +
+    'stand-in for a service: replace both with yours, step by step. Writes into a folder with other files only ' +
+    'with --force.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> my-service',
     '<%= config.bin %> <%= command.id %> my-service --dir plugins/my-service',

@@ -9,8 +9,8 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete, 'bund
   static override readonly changes = 'service';
   static override readonly summary = 'Delete bundles of a project.';
   static override readonly description =
-    'Asks for confirmation; without a terminal, pass --yes. If the server refuses to delete one bundle, for example because ' +
-    'it is in use, the others are still deleted, and the exit code is that of the refusal.';
+    'Asks for confirmation; without a terminal, pass --yes. If the server refuses to delete a bundle, such as one ' +
+    'in use, the others are still deleted, and the refusal decides the exit code.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> 41 42 --project my-shop',
     '<%= config.bin %> <%= command.id %> 42 --project my-shop --yes',

@@ -7,8 +7,8 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback, '
   static override readonly changes = 'service';
   static override readonly summary = 'Deploy the bundle that a target ran previously.';
   static override readonly description =
-    'Rolls back to the latest finished deployment of a different bundle that was neither rolled back from nor failed ' +
-    'its check, or to the bundle given with --to.';
+    'Deploys the bundle that ran before the current one, skipping those that were rolled back or failed their ' +
+    'check. --to names another bundle.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --wait',
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --to 41',

@@ -8,9 +8,9 @@ export default class EnvSet extends BaseCommand<typeof EnvSet, 'env:set'> {
   static override readonly changes = 'service';
   static override readonly summary = 'Set environment variables of a target.';
   static override readonly description =
-    'Sets all of them in one request and keeps others. The service then publishes the target again, which --wait waits for. ' +
-    'Values are secrets: read them from a file or stdin, because others can see what is typed here in the process list. ' +
-    'They are never printed.';
+    'Sets all of them in one request and keeps others. The service then publishes the target again, which --wait ' +
+    'waits for. Values are never printed. Read secrets from a file or stdin: others can see command lines in the ' +
+    'process list.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --from .env --project my-shop --target staging --wait',
     '<%= config.bin %> <%= command.id %> API_KEY=@key.txt --project my-shop --target staging',

@@ -9,7 +9,7 @@ export default class PreviewDown extends BaseCommand<typeof PreviewDown, 'previe
   static override readonly summary = 'Delete the target of a branch, and the bundles that only it ran.';
   static override readonly description =
     'Asks for confirmation; without a terminal, pass --yes. If there is no preview of the branch, nothing happens. ' +
-    'Bundles stay where the backend cannot delete them.';
+    'Bundles stay if the backend cannot delete them.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> feature/search --project my-shop --yes',
     '<%= config.bin %> <%= command.id %> feature/search --project my-shop --yes --json',

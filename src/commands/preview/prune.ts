@@ -8,7 +8,7 @@ export default class PreviewPrune extends BaseCommand<typeof PreviewPrune, 'prev
   static override readonly changes = 'service';
   static override readonly summary = 'Delete previews without recent deployments.';
   static override readonly description =
-    'With the bundles that only they ran, as preview:down does. Asks for confirmation; without a terminal, pass --yes.';
+    'Also deletes the bundles that only they ran. Asks for confirmation; without a terminal, pass --yes.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --dry-run',
     '<%= config.bin %> <%= command.id %> --project my-shop --expires 14d --yes',

@@ -7,11 +7,11 @@ import {consent} from '../../cli/setup/prompts.js';
 
 export default class TargetApply extends BaseCommand<typeof TargetApply, 'target:apply'> {
   static override readonly changes = 'service';
-  static override readonly summary = 'Make a target what its configuration says.';
+  static override readonly summary = 'Change a target to match its configuration.';
   static override readonly description =
-    'Shows what target:diff shows, asks, and changes it: redirects first, and last in one request what publishes the ' +
-    'target again, which --wait waits for. Without a terminal, pass --yes. The value of a new access header is printed ' +
-    'once, or written to --output.';
+    'Shows the same as target:diff, asks, and applies it: redirects first, then in one request the settings that ' +
+    'publish the target again, which --wait waits for. Without a terminal, pass --yes. The value of a new access ' +
+    'header is printed once, or written to --output.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> staging --project my-shop --wait',
     '<%= config.bin %> <%= command.id %> staging -p my-shop --rotate --yes',
@@ -22,7 +22,7 @@ export default class TargetApply extends BaseCommand<typeof TargetApply, 'target
   static override readonly flags = {
     ...projectFlags,
     ...flagsOf('target', 'wait', 'rateLimit', 'events'),
-    rotate: Flags.boolean({summary: 'Make a new access header, and remove those before once it works.'}),
+    rotate: Flags.boolean({summary: 'Create a new access header, and remove the old ones once it works.'}),
     output: Flags.string({helpValue: 'FILE', summary: 'File for the value of a new access header.'}),
     ...dryRunFlag,
     ...yesFlag,

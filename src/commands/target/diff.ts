@@ -6,9 +6,9 @@ export default class TargetDiff extends BaseCommand<typeof TargetDiff, 'target:d
   static override readonly changes = 'machine';
   static override readonly summary = 'Compare a target with its configuration.';
   static override readonly description =
-    'Lists in which settings, redirects, access, primary target and names of variables the service differs from ' +
-    'targets.SLUG of the configuration. What that does not name is not compared. target:apply changes what differs. ' +
-    'The exit code is 0 even if something differs, unless you pass --exit-code.';
+    'Compares the settings, redirects, access, primary target and names of variables that targets.SLUG of the ' +
+    'configuration has. target:apply changes what differs. The exit code is 0 even if something differs, unless ' +
+    'you pass --exit-code.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> staging --project my-shop',
     '<%= config.bin %> <%= command.id %> staging --project my-shop --init',
@@ -20,7 +20,7 @@ export default class TargetDiff extends BaseCommand<typeof TargetDiff, 'target:d
     ...projectFlags,
     ...flagsOf('target', 'rateLimit', 'events'),
     'exit-code': Flags.boolean({summary: `Exit with ${String(exitCodes.mismatch)} if something differs.`}),
-    init: Flags.boolean({summary: 'Write what the target is like now into the configuration.'}),
+    init: Flags.boolean({summary: 'Write the current state of the target into the configuration.'}),
   };
 
   protected async execute(context: CommandContext) {
