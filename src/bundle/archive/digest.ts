@@ -15,7 +15,12 @@ export class Digest {
     this.#size += chunk.length;
   }
 
-  /** Passes the chunks on unchanged, counting and hashing them. */
+  async read(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<this> {
+    for await (const chunk of chunks) this.update(chunk);
+    return this;
+  }
+
+  /** Passes the chunks on, counting and hashing them. */
   async *of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       this.update(chunk);

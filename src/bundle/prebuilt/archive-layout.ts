@@ -25,8 +25,8 @@ interface LayoutRules {
 }
 
 /**
- * Normalizes the name of an archive entry to a relative path: plain names, separated by `/`. Empty for the root of the
- * archive; undefined for a name that would leave the folder it is unpacked into, on any platform.
+ * The path of an archive entry: plain names, separated by `/`. Empty for the root of the archive; undefined for a name
+ * that would leave the folder it is unpacked into, on any platform.
  */
 export function safeEntryPath(name: string): string | undefined {
   const isUnsafe =
@@ -45,7 +45,7 @@ export function safeEntryPath(name: string): string | undefined {
 
 /**
  * Finds a problem between entries: unpacking them must not write through a link or outside the folder. Links are
- * followed part by part and through other links, as a kernel does, because checking their text is not enough.
+ * followed as a kernel does, because checking their text is not enough.
  */
 export function layoutProblem(
   entries: readonly LayoutEntry[],

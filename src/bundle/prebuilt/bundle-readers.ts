@@ -19,7 +19,6 @@ const digestOfNothing = createHash('sha256').digest('hex');
 /** How long a position in the archive is kept for the next entry, in milliseconds. */
 const idleMs = 2000;
 
-/** Adds the methods that read its archive to a bundle. */
 export function withReaders<Bare extends BareBundle>(bundle: Bare): Bare & Omit<Bundle, keyof BareBundle> {
   const {path} = bundle;
   const createReadStream: Bundle['createReadStream'] = ({start = 0, end} = {}) =>
@@ -28,10 +27,7 @@ export function withReaders<Bare extends BareBundle>(bundle: Bare): Bare & Omit<
   return {...bundle, createReadStream, entries};
 }
 
-/**
- * Reads the files of a bundle from its archive, each with its digest, in the archive's order. The archive must have
- * exactly the files of the bundle: a manifest may say anything.
- */
+/** The archive must have exactly the files of the bundle, in any order: a manifest may say anything. */
 async function* readEntries(bundle: BareBundle, signal?: AbortSignal): AsyncGenerator<BundleEntry> {
   const {path, files, configPath} = bundle;
   const prefix = `${entryPrefix(bundle)}/`;
@@ -63,12 +59,8 @@ function byPath(files: readonly BundleFile[]): Map<string, BundleFile[]> {
   return found;
 }
 
-function bundleEntry(
-  {path, size, executable, linkTarget, ssrOnly, ssrShared}: BundleFile,
-  sha256: string,
-  positions: Positions,
-  index: number,
-): BundleEntry {
+function bundleEntry(file: BundleFile, sha256: string, positions: Positions, index: number): BundleEntry {
+  const {path, size, executable, linkTarget, ssrOnly, ssrShared} = file;
   return {
     path,
     size,
@@ -76,15 +68,15 @@ function bundleEntry(
     ssrOnly,
     ssrShared,
     sha256,
-    category: categoryOf({ssrOnly, ssrShared}),
+    category: categoryOf(file),
     ...(linkTarget !== undefined && {linkTarget}),
     open: () => Readable.from(positions.read(index, path, sha256), {objectMode: false}),
   };
 }
 
 /**
- * Positions in an archive that entries are read from. A compressed archive can only be read forwards, so a position is
- * kept for a while: entries that are opened in order cost one pass, and several at the same time one pass each.
+ * Positions in an archive, which can only be read forwards. One is kept for a while: entries that are opened in order
+ * cost one pass, and several at the same time one pass each.
  */
 class Positions {
   readonly #path: string;
@@ -94,10 +86,7 @@ class Positions {
     this.#path = path;
   }
 
-  /**
-   * Reads the content of an entry.
-   * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if its digest is different now.
-   */
+  /** @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if the digest of the content is different now. */
   async *read(index: number, name: string, sha256: string): AsyncGenerator<Buffer> {
     const position = this.#nearest(index);
     const digest = new Digest();

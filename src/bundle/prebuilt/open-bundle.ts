@@ -17,25 +17,16 @@ import {isGzip} from './read-tar.js';
 import type {Bundle, BundleConfig, BundleFormat} from '../types.js';
 
 /**
- * Options for a prebuilt archive. `message` and `matchMode` are sent alongside the archive and can still be chosen;
- * `rootDir` and `configPath` say where to look if there is no manifest; what is inside the archive cannot be changed.
+ * `message` and `matchMode` are sent alongside an archive and can still be chosen; `rootDir` and `configPath` say where
+ * to look if there is no manifest.
  */
 type OpenBundleOptions = Partial<BundlePlanOptions>;
 
 /** Options that cannot be applied once the archive is built. */
-const settled = [
-  'ssrOnly',
-  'ssrShared',
-  'static',
-  'ssrParameters',
-  'bundleMetadata',
-  'ignore',
-  'compressionLevel',
-] as const;
-/**
- * The format of a prebuilt archive, from its manifest or its first bytes. Undefined if only reading all of it would
- * tell, or if it cannot be read.
- */
+const contentOptions = ['ssrOnly', 'ssrShared', 'static', 'ssrParameters', 'bundleMetadata'] as const;
+const settled = [...contentOptions, 'ignore', 'compressionLevel'] as const;
+
+/** The format of a prebuilt archive, from its manifest or its first bytes, if these tell. */
 export async function archiveFormat(path: string): Promise<BundleFormat | undefined> {
   try {
     await verifyRegularFile(path);
@@ -51,8 +42,8 @@ export const v1Prefix = /^[^/]+\/bld\//;
 const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;
 
 /**
- * Opens a prebuilt archive. If there is a manifest next to it (`FILE.json`), verifies the archive against it; otherwise
- * reads a v2 archive from start to end.
+ * Opens a prebuilt archive. Verifies it against its manifest (`FILE.json`); without one, reads a v2 archive from start
+ * to end.
  * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it cannot be read, is damaged, is not a bundle or does not match its
  * manifest; `ERR_OPTION_INVALID` for an option that does not apply to it; `signal.reason` if aborted.
  */
@@ -118,10 +109,7 @@ function placeIn({rootDir = 'bld', configPath = '.runtime/config.json'}: OpenBun
   return {rootDir, configPath, configName: `${rootDir}/${configPath}`};
 }
 
-/**
- * Reads a v2 archive without a manifest.
- * @param digests whether to compute the digest of each entry
- */
+/** Reads a v2 archive without a manifest. */
 export async function scanAlone(path: string, options: OpenBundleOptions, digests = false): Promise<ScannedArchive> {
   const {rootDir, configName} = placeIn(options);
   const {signal} = options;

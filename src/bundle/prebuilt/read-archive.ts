@@ -1,4 +1,3 @@
-import {createHash} from 'node:crypto';
 import {createReadStream} from 'node:fs';
 import {posix} from 'node:path';
 import {buffer} from 'node:stream/consumers';
@@ -32,11 +31,10 @@ export interface ScannedArchive extends PackResult {
   readonly wanted?: Buffer | undefined;
 }
 
-/** Maximum bytes of a wanted entry. */
+/** Bytes of a wanted entry. */
 const maxWanted = 1024 * 1024;
-/** Maximum entries of an archive, since all of them are kept in memory. */
 const maxEntries = 200_000;
-/** Maximum characters of all their names and targets. */
+/** Characters of all their names and targets, which are kept in memory. */
 const maxNames = 32 * 1024 * 1024;
 /** Below these limits, an archive without a manifest is not a bomb. */
 const unsuspicious = {bytes: 1.5 * 1024 ** 3, ratio: 200};
@@ -64,9 +62,8 @@ interface ReadArchiveOptions {
 }
 
 /**
- * Reads an archive from start to end: its digests, its entries, and the content of the one named `wanted`. Memory grows
- * with the number of entries, not with their size. Unpacks nothing. Refuses archives that would be dangerous to unpack.
- * @throws Error as `readTar`, and if it has entries that lead out of it; `signal.reason` if aborted.
+ * Reads an archive from start to end, unpacking nothing. Memory grows with the number of its entries, not their size.
+ * @throws Error as `readTar`, and if it would be dangerous to unpack; `signal.reason` if aborted.
  */
 export async function readArchive(path: string, options: ReadArchiveOptions = {}): Promise<ScannedArchive> {
   const {wanted, root = '', digests = false, strict = false, isTrusted = false, signal} = options;
@@ -97,7 +94,8 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
         name,
         size,
         executable: linkTarget === undefined && (mode & 0o100) !== 0,
-        ...(digests && linkTarget === undefined && {sha256: await digestOf(bytes ? [bytes] : content)}),
+        ...(digests &&
+          linkTarget === undefined && {sha256: (await new Digest().read(bytes ? [bytes] : content)).hex()}),
         ...(linkTarget !== undefined && {linkTarget}),
       });
     }
@@ -140,24 +138,11 @@ export async function readable<Result>(
   }
 }
 
-/** The digest of an entry, hex. */
-async function digestOf(content: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of content) hash.update(chunk);
-  return hash.digest('hex');
-}
-
-/**
- * Size and digest of a file.
- * @throws Error if it cannot be read, or if aborted.
- */
+/** Size and digest of a file. */
 export async function digestFile(path: string, signal?: AbortSignal): Promise<Pick<PackResult, 'size' | 'sha256'>> {
   const digest = new Digest();
   const file = createReadStream(path, {highWaterMark: 1024 * 1024});
-  const read = async (bytes: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const chunk of bytes) digest.update(chunk);
-  };
-  await pipeline(file, read, {signal});
+  await pipeline(file, (bytes: AsyncIterable<Buffer>) => digest.read(bytes), {signal});
   return {size: digest.size, sha256: digest.hex()};
 }
 
@@ -165,41 +150,29 @@ function layoutType(type: Header['type']): LayoutEntry['type'] {
   return type === 'directory' || type === 'symlink' || type === 'link' ? type : 'file';
 }
 
-/** Puts a problem of a layout into words. */
 function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutProblem): string {
   const shown = JSON.stringify(path);
-  switch (kind) {
-    case 'twice':
-      return `it contains ${shown} twice`;
-    case 'below':
-      return `${shown} in it is inside ${JSON.stringify(parent)}, which is not a folder`;
-    case 'leads-out':
-      return type === 'link'
-        ? `${shown} in it is a hard link that does not resolve to a file inside the archive`
-        : `${shown} in it is a link that does not resolve inside the archive`;
-  }
+  if (kind === 'twice') return `it contains ${shown} twice`;
+  if (kind === 'below') return `${shown} in it is inside ${JSON.stringify(parent)}, which is not a folder`;
+  return type === 'link'
+    ? `${shown} in it is a hard link that does not resolve to a file inside the archive`
+    : `${shown} in it is a link that does not resolve inside the archive`;
 }
 
-/** The target of a symbolic or hard link. */
+/** The target of a symbolic or hard link. It is null for a link without one, although the type does not say so. */
 function linkTargetOf({type, linkname}: Header): string | undefined {
-  if (type !== 'symlink' && type !== 'link') return undefined;
-  // It is null for a link without a target, although the type does not say so.
-  return linkname || '';
+  return type === 'symlink' || type === 'link' ? linkname || '' : undefined;
 }
 
 /** The target of a link as bundles show it: of a hard link, that of an equivalent symbolic link. */
 function shownLink(header: Header, name: string): string | undefined {
   const target = linkTargetOf(header);
-  if (header.type !== 'link') return target;
-  return posix.relative(posix.dirname(`/${name}`), `/${target ?? ''}`);
+  return header.type === 'link' ? posix.relative(posix.dirname(`/${name}`), `/${target ?? ''}`) : target;
 }
 
 const acceptedTypes: ReadonlySet<unknown> = new Set(['symlink', 'link', 'file', 'contiguous-file', 'directory']);
 
-/**
- * The path of an entry.
- * @throws Error if it would be dangerous to unpack.
- */
+/** @throws Error for an entry that would be dangerous to unpack. */
 function checkedPath({name, type}: Header): string {
   const path = safeEntryPath(name);
   const shown = JSON.stringify(name.slice(0, 200));

@@ -11,10 +11,7 @@ import {asSentence, oneLine} from '../../text/sentence.js';
 /** Git answers at once, and a hanging file system must not hold up a push. */
 const gitTimeoutMs = 5000;
 
-/**
- * The variables that git gets: what it and the filters of a repository need to find programs, configuration and the
- * owner behind `sudo`. No secrets, and no `GIT_DIR` or the like of a hook, which would name another repository.
- */
+/** The variables that git and its filters need. No secrets, and no `GIT_DIR` of a hook, which names another repository. */
 const needed = new RegExp(
   `^(?:${[
     'PATH|PATHEXT|LD_LIBRARY_PATH|DEVELOPER_DIR|HOME|XDG_CONFIG_HOME|SUDO_UID|TMPDIR|TE?MP',
@@ -24,43 +21,42 @@ const needed = new RegExp(
   'i',
 );
 
-/**
- * What git gets in addition: nothing may ask for a password, be fetched from a server or replace an object, so that a
- * question about a commit never becomes a connection. What git refuses is told in English.
- */
+/** Nothing may ask for a password or be fetched from a server. What git refuses is told in English. */
 const fixedVariables = {GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1', GIT_NO_REPLACE_OBJECTS: '1', LC_ALL: 'C'};
 
-/**
- * Configuration that would start programs or connections: a file system monitor, the check of a signature, a transport.
- */
+/** Configuration that would start programs or connections. */
 const fixedConfiguration = ['core.fsmonitor=false', 'log.showSignature=false', 'protocol.allow=never'];
 
-/** How a git command ended. */
-type GitOutcome = {readonly code: number; readonly stdout: string; readonly stderr: string} | 'unavailable';
+/** How a git command ended. Without git, or if it takes too long, there is no code. */
+interface GitOutcome {
+  readonly code?: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
-/** A git command in a folder. Never rejects: without git, or if it takes too long, it is `unavailable`. */
+/** A git command in a folder. Never rejects. */
 async function run(args: readonly string[], directory: string, env: Environment): Promise<GitOutcome> {
   const passed = Object.fromEntries(Object.entries(env).filter(([name]) => needed.test(name)));
   const fixed = ['-C', directory, '--no-optional-locks', ...fixedConfiguration.flatMap((entry) => ['-c', entry])];
   const options = {env: {...passed, ...fixedVariables}, timeout: gitTimeoutMs, maxBuffer: 128 * 1024 * 1024};
   const git = findProgram('git', env);
-  if (git === undefined) return 'unavailable';
+  if (git === undefined) return {stdout: '', stderr: ''};
   const {file, args: all, windowsVerbatimArguments} = startOf(git, [...fixed, ...args], env);
   try {
     const running = promisify(execFile)(file, all, {...options, windowsVerbatimArguments});
     const {stdout, stderr} = await running;
     // If this thread was busy for longer than the limit, what git printed may be lost.
-    return running.child.killed ? 'unavailable' : {code: 0, stdout, stderr};
+    return running.child.killed ? {stdout: '', stderr} : {code: 0, stdout, stderr};
   } catch (error) {
     const {code, stderr = ''} = error as Partial<ExecFileException> & {readonly stderr?: string};
-    return typeof code === 'number' ? {code, stdout: '', stderr} : 'unavailable';
+    return {code: typeof code === 'number' ? code : undefined, stdout: '', stderr};
   }
 }
 
 /** What a git command prints, without whitespace around it. Undefined if that is nothing, or if it fails. */
 async function ask(args: readonly string[], directory: string, env: Environment): Promise<string | undefined> {
-  const outcome = await run(args, directory, env);
-  return outcome === 'unavailable' || outcome.code !== 0 ? undefined : outcome.stdout.trim() || undefined;
+  const {code, stdout} = await run(args, directory, env);
+  return code === 0 ? stdout.trim() || undefined : undefined;
 }
 
 /** The commit that is checked out, and how the work tree differs from it. */
@@ -102,7 +98,7 @@ export async function readWorkTree(directory: string, env: Environment): Promise
     run(['status', '--porcelain=v2', ...flags], directory, env),
     hiddenFiles(directory, env),
   ]);
-  const lines = status === 'unavailable' ? '' : status.stdout;
+  const lines = status.stdout;
   const [, commit] = /^# branch\.oid (\S+)$/m.exec(lines) ?? [];
   if (commit === undefined) return readCommit(directory, env);
   if (commit === '(initial)') return undefined;
@@ -110,14 +106,14 @@ export async function readWorkTree(directory: string, env: Environment): Promise
   return {commit, branch, dirty: /^[^#]/m.test(lines) || hidden?.length !== 0};
 }
 
-/** The commit alone, where git cannot tell the status. Nobody knows whether that is clean. */
+/** The commit alone, where git cannot tell the status, or not in time: it counts as modified. */
 async function readCommit(directory: string, env: Environment): Promise<WorkTree | undefined> {
   const [head, ref] = await Promise.all([
     run(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], directory, env),
     // Not `--short`, which says `heads/main` if a tag has the name of the branch, too.
     ask(['symbolic-ref', '--quiet', 'HEAD'], directory, env),
   ]);
-  if (head === 'unavailable') throw gitMissing(directory);
+  if (head.code === undefined) throw gitMissing(directory);
   // With `--quiet`, it says nothing of a repository without a commit. A `.git` that is none is not git's.
   if (head.code > 1 && /not a git repository \(or/.test(head.stderr)) return undefined;
   if (head.code > 1) throw gitRefusal(directory, head.stderr);
@@ -145,13 +141,13 @@ function gitRefusal(directory: string, said: string): Error {
 }
 
 /**
- * The files whose changes git was told not to look at (`git update-index --assume-unchanged`, `--skip-worktree`), as
- * far as they are there: a sparse checkout skips many that are not. Undefined if git cannot tell.
+ * The files whose changes git was told to ignore (`git update-index --assume-unchanged`, `--skip-worktree`). A sparse
+ * checkout skips many that are not there. Undefined if git cannot tell.
  */
 async function hiddenFiles(directory: string, env: Environment): Promise<readonly string[] | undefined> {
-  const outcome = await run(['ls-files', '-v', '-z', '--full-name', ':/'], directory, env);
-  if (outcome === 'unavailable' || outcome.code !== 0) return undefined;
-  const marked = outcome.stdout.split('\0').flatMap((entry) => (/^(?:[a-z]|S) /.test(entry) ? [entry.slice(2)] : []));
+  const {code, stdout} = await run(['ls-files', '-v', '-z', '--full-name', ':/'], directory, env);
+  if (code !== 0) return undefined;
+  const marked = stdout.split('\0').flatMap((entry) => (/^(?:[a-z]|S) /.test(entry) ? [entry.slice(2)] : []));
   if (marked.length === 0) return [];
   const root = (await ask(['rev-parse', '--show-toplevel'], directory, env)) ?? directory;
   const present = await Promise.all(marked.map((path) => exists(join(root, path))));
@@ -175,20 +171,13 @@ export async function changedFiles(
   // A repository can be configured to hide changes in submodules.
   const flags = ['--porcelain', '-z', '--no-renames', '--untracked-files=normal', '--ignore-submodules=none'];
   const [outcome, hidden] = await Promise.all([run(['status', ...flags, ...paths], root, env), hiddenFiles(root, env)]);
-  if (outcome === 'unavailable' || outcome.code !== 0 || hidden === undefined) return undefined;
+  if (outcome.code !== 0 || hidden === undefined) return undefined;
   const changed = outcome.stdout.split('\0').flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
   return [...changed, ...hidden.map((path) => `${path} (hidden from git status)`)];
 }
 
-/** How two commits are related. `unknown`: the clone lacks one of them, or git cannot tell. */
-export type CommitRelation =
-  | 'same'
-  /** The first contains the second. */
-  | 'newer'
-  /** The second contains the first. */
-  | 'older'
-  | 'diverged'
-  | 'unknown';
+/** `newer`: the first commit contains the second. `unknown`: the clone lacks one of them, or git cannot tell. */
+export type CommitRelation = 'same' | 'newer' | 'older' | 'diverged' | 'unknown';
 
 /** How one commit relates to another, as far as the clone at `directory` knows. */
 export async function compareCommits(
@@ -199,14 +188,11 @@ export async function compareCommits(
   const [first, second] = await Promise.all([commit, other].map((name) => resolveCommit(name, directory, env)));
   if (first === undefined || second === undefined) return 'unknown';
   if (first === second) return 'same';
-  const contains = async (ancestor: string, descendant: string) => {
-    const outcome = await run(['merge-base', '--is-ancestor', ancestor, descendant], directory, env);
-    return outcome === 'unavailable' || outcome.code > 1 ? undefined : outcome.code === 0;
-  };
-  const [isNewer, isOlder] = await Promise.all([contains(second, first), contains(first, second)]);
-  if (isNewer === undefined || isOlder === undefined) return 'unknown';
-  if (isNewer) return 'newer';
-  if (isOlder) return 'older';
+  const isAncestor = (one: string, of: string) => run(['merge-base', '--is-ancestor', one, of], directory, env);
+  const [newer, older] = await Promise.all([isAncestor(second, first), isAncestor(first, second)]);
+  if (newer.code === 0) return 'newer';
+  if (older.code === 0) return 'older';
+  if (newer.code !== 1 || older.code !== 1) return 'unknown';
   // The history in between may be what a shallow clone lacks.
   return (await isShallow(directory, env)) ? 'unknown' : 'diverged';
 }

@@ -16,11 +16,7 @@ export interface Origin {
   readonly refusal?: RuntimeCliError | undefined;
 }
 
-/**
- * Where a bundle built at `directory` comes from. The default message is `<branch>: <short commit>` of the git work
- * tree there, or only the commit if no branch is checked out, plus ` (modified)` if tracked files have uncommitted
- * changes. Without git, `Build of <date>`.
- */
+/** Where a bundle built at `directory` comes from. The default message is `main: 1a2b3c (modified)`, or `Build of <date>`. */
 export async function readOrigin(directory: string, env: Environment, now: () => Date): Promise<Origin> {
   const tree = await readWorkTree(directory, env).catch((error: unknown) => {
     if (isRuntimeCliError(error)) return error;
@@ -52,7 +48,7 @@ function toTheSecond(time: Date): string {
 /** How many digits of a hash are shown. They tell commits apart in any repository, unlike those of `core.abbrev`. */
 const shownDigits = 12;
 
-function describeCommit({branch, commit, dirty}: Pick<WorkTree, 'branch' | 'commit' | 'dirty'>): string {
+function describeCommit({branch, commit, dirty}: RecordedCommit): string {
   return inWords({branch, commit: commit.slice(0, shownDigits), dirty});
 }
 
@@ -76,10 +72,7 @@ function saysTheSame(one: RecordedCommit | undefined, other: RecordedCommit): bo
   return one?.branch === other.branch && one?.dirty === other.dirty && other.commit.startsWith(one.commit);
 }
 
-/**
- * A message with the preview before it that the bundle is for: `preview-cart-1a2b3c4d: Fix`. The commit stays where
- * `recordedCommit` finds it: `preview-cart-1a2b3c4d [cart: 1a2b3c4]`.
- */
+/** `preview-cart-1a2b3c4d: Fix`, or, for `recordedCommit` to find the commit, `preview-cart-1a2b3c4d [cart: 1a2b3c4]`. */
 export function withPreview(message: string, preview: string | undefined): string {
   if (preview === undefined) return message;
   const isCommit = recordedCommit(message) !== undefined && !message.endsWith(']');
