@@ -9,13 +9,12 @@ import {hasDied, ownPid, ownPidSpace} from './ownership.js';
 const renewalMs = 20_000;
 
 /**
- * Does something with a file that no other process of mycli does at the same time: read it, change it, write it. The
- * folder of the file must exist. A process that dies leaves no lock that counts.
+ * Does something with a file that no other process of mycli does at the same time. A process that dies leaves no lock
+ * that counts.
  *
- * A lock is a folder beside the file, named after its process. Whoever has made one, looks for others, and withdraws if
+ * A lock is a folder beside the file, named after its process. Whoever has made one looks for others, and withdraws if
  * there are any: of two, at least one sees the other.
- * @param options `patienceMs`: how long to wait for another process; 0: not at all. Whoever changes a small file is
- * done long before the default.
+ * @param options `patienceMs`: how long to wait for another process; 0: not at all.
  * @throws RuntimeCliError `ERR_OUTPUT` when the folder cannot be written, or another process keeps the lock.
  */
 export async function withLock<Result>(

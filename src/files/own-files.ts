@@ -34,10 +34,7 @@ export function mayBeOwn(path: string): boolean {
   return candidate.test(path);
 }
 
-/**
- * The first bytes of a regular file as text; empty for anything else.
- * @param head As large as what is read. It can be used for many files.
- */
+/** The first bytes of a regular file as text; empty for anything else. `head` can be used for many files. */
 export function readHead(path: string, encoding: 'utf8' | 'latin1' = 'utf8', head = Buffer.alloc(headBytes)): string {
   const descriptor = openSync(path, 'r');
   try {

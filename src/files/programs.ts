@@ -10,8 +10,8 @@ function systemVariable(env: Environment, name: string): string | undefined {
 }
 
 /**
- * The file of a program, by `PATH` alone, and on Windows `PATHEXT`. Windows itself would look in the working directory
- * first, which may be anybody's checkout.
+ * The file of a program, by `PATH` alone: Windows itself would look in the working directory first, which may be
+ * anybody's checkout.
  * @param cwd Where a path, and a relative folder in `PATH`, begin. Without it, only absolute folders count.
  */
 export function findProgram(name: string, env: Environment, cwd?: string): string | undefined {
@@ -59,8 +59,8 @@ export interface ProgramStart {
 }
 
 /**
- * How to start the file of a program. Of Windows' batch files, such as `npm.cmd`, it starts their interpreter, and
- * quotes what that would interpret as cross-spawn does.
+ * How to start the file of a program. Arguments of Windows' batch files, such as `npm.cmd`, are quoted as cross-spawn
+ * does.
  */
 export function startOf(file: string, args: readonly string[], env: Environment): ProgramStart {
   if (!onWindows || /\.(?:com|exe)$/i.test(file)) return {file, args, windowsVerbatimArguments: false};

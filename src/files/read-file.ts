@@ -4,8 +4,7 @@ import {buffer} from 'node:stream/consumers';
 import {parseJson} from '../text/json.js';
 
 /**
- * The text of one of the user's files, without its byte order mark: UTF-8, or UTF-16 with a mark, which PowerShell
- * writes.
+ * The text of a user's file, without byte order mark: UTF-8, or UTF-16 with a mark, which PowerShell writes.
  * @throws Error if it is neither: what is read wrongly would be obeyed wrongly.
  */
 export function decodeText(bytes: Uint8Array): string {
@@ -21,21 +20,14 @@ export function decodeText(bytes: Uint8Array): string {
   throw new Error('it is not text in UTF-8. Save it as UTF-8');
 }
 
-/**
- * Reads one of the user's text files, see `decodeText`. It must be a regular file: reading a named pipe would block
- * until it has a writer, regardless of signals.
- * @param maxBytes size limit
- */
+/** Reads a text file, which must be regular: reading a named pipe would block until it has a writer. */
 export async function readTextFile(path: string, maxBytes = Infinity): Promise<string> {
   const {size} = await verifyRegularFile(path);
   if (size > maxBytes) throw new Error(`it has ${size} bytes, more than ${maxBytes}`);
   return readText(path);
 }
 
-/**
- * Reads one of the user's JSON files.
- * @throws Error if it cannot be read, or is not JSON
- */
+/** @throws Error if it cannot be read, or is not JSON */
 export async function readJsonFile(path: string): Promise<unknown> {
   return parseJson(await readTextFile(path));
 }

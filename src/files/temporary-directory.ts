@@ -22,8 +22,7 @@ const maxRetries = 5;
 const abandonedAfter = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Creates the folder `mycli-<pid>-<PID namespace>-<random>` in `parent`, accessible only to its owner.
- * @param pid The process that will remove it. If it dies, `sweepTemporaryDirectories` does.
+ * Creates `mycli-<pid>-<PID namespace>-<random>` in `parent`, accessible only to its owner. `pid`: who will remove it.
  */
 export async function createTemporaryDirectory(parent: string, pid: number): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(parent, `mycli-${String(pid)}-${ownPidSpace()}-`)).catch((error: unknown) => {
@@ -39,10 +38,8 @@ export async function createTemporaryDirectory(parent: string, pid: number): Pro
 }
 
 /**
- * Removes what killed runs of the same user left in `parent`: private folders with such a name whose process is dead.
- * That can only be checked in our PID namespace, so folders of others, such as of another container, are kept for a
- * week.
- * Never follows a link and never fails: what cannot be removed is left for the next run.
+ * Removes the folders that dead runs of the same user left in `parent`. What another container may still use is kept
+ * for a week. Follows no link and never fails: what cannot be removed is left for the next run.
  */
 export async function sweepTemporaryDirectories(parent: string): Promise<void> {
   const here = ownPidSpace();

@@ -12,8 +12,7 @@ import {createSweptDirectory} from './temporary-directory.js';
 
 /**
  * Creates a folder that only its owner can access, and its missing parents. Node's recursive `mkdir` never returns
- * where an existing folder reports `ENOENT` for every new entry, as under /proc; this one fails.
- * @throws the system's Error when it cannot be created.
+ * below /proc, where a HOME may be.
  */
 export async function makePrivateDirectory(path: string): Promise<void> {
   try {
@@ -41,10 +40,7 @@ const heldCodes: ReadonlySet<unknown> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 /** Milliseconds between the attempts to move a file: a virus scanner or a reader lets go of it within two seconds. */
 const pauses = [10, 40, 100, 250, 400, 600, 600];
 
-/**
- * Moves a file or folder into place, atomically.
- * @throws the system's Error if it cannot be moved, after two seconds if another program may have it open.
- */
+/** Moves a file or folder into place, atomically. Tries for two seconds if another program may have it open. */
 export async function moveFile(from: string, to: string): Promise<void> {
   for (const pause of pauses) {
     try {
@@ -62,10 +58,7 @@ export async function moveFile(from: string, to: string): Promise<void> {
 export interface StagedFile<Result> {
   /** What `write` resolved to. */
   readonly result: Result;
-  /**
-   * Moves it to its destination, atomically.
-   * @throws RuntimeCliError `ERR_OUTPUT` naming its path.
-   */
+  /** Moves it to its destination, atomically. @throws RuntimeCliError `ERR_OUTPUT` naming its path. */
   place(): Promise<void>;
   /** Removes the private folder, and the file if it is still there. */
   discard(): Promise<void>;
@@ -74,10 +67,7 @@ export interface StagedFile<Result> {
 /** Bytes to buffer, so that small chunks are written together. */
 const queuedBytes = 1024 * 1024;
 
-/**
- * Writes a file that will replace `path` atomically. `write` gets its stream. The caller must discard it.
- * @param mode Permissions of the file, before the umask.
- */
+/** Writes a file that will replace `path`. The caller must discard it. `mode`: its permissions, before the umask. */
 export async function stageFile<Result>(
   path: string,
   mode: number,
@@ -106,9 +96,8 @@ export async function stageFile<Result>(
 }
 
 /**
- * Atomically replaces a text file, or creates it. What killed runs left in its folder is removed.
+ * Atomically replaces a text file, or creates it. @throws RuntimeCliError `ERR_OUTPUT`
  * @param mode Permissions of the file, before the umask. @default those of the replaced file
- * @throws RuntimeCliError `ERR_OUTPUT`
  */
 export async function replaceTextFile(path: string, text: string, mode?: number): Promise<void> {
   verifyRegular(path);
@@ -126,10 +115,7 @@ export async function replaceTextFile(path: string, text: string, mode?: number)
   }
 }
 
-/**
- * Refuses to write to anything but a regular file: a link leads elsewhere, opening a named pipe would block regardless
- * of signals, and a rename would replace a device.
- */
+/** Refuses to write to a link, a named pipe, where opening it would block, or a device, which would be replaced. */
 export function verifyRegular(path: string): void {
   const isDevice = onWindows && /^(?:con|prn|aux|nul|(?:com|lpt)\d)(?:\.|$)/i.test(basename(path));
   try {
@@ -144,8 +130,8 @@ export function verifyRegular(path: string): void {
 }
 
 /**
- * Reads a JSON file that is its owner's alone; undefined if it does not exist. One of another user is an error. The
- * value of invalid JSON is `undefined`, because the parser's error would quote a part of it.
+ * Reads a JSON file; undefined if it does not exist. One of another user is an error. The value of invalid JSON is
+ * `undefined`, because the parser's error would quote a part of it.
  */
 export async function readPrivateFile(path: string): Promise<{readonly value: unknown} | undefined> {
   try {

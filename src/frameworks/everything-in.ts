@@ -1,7 +1,6 @@
 /**
- * Patterns that match everything in a folder, to a depth of names that begin with a dot. In the patterns of a bundle,
- * no wildcard matches that dot.
- * @param folder Empty, or ends with a slash.
+ * Patterns that match everything in a folder (empty, or with a slash at its end), to a depth of names that begin with a
+ * dot, which no wildcard matches.
  */
 export function everythingIn(folder: string, depth: number): readonly string[] {
   const dots = Array.from({length: depth}, (_, level) => `${folder}${'**/.*/'.repeat(level)}**/.*`);

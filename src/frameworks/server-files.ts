@@ -39,8 +39,8 @@ const script = /\.(?:[cm]?[jt]s|go|py|rb)$/;
 const program = /^(?:server|entry|index)(?:[.-].+)?\.[cm]?js$/;
 
 /**
- * The scripts of a build that look like a server's, wherever they are. A script in a folder with a page is the page's,
- * so that documentation may have pages about servers.
+ * The scripts of a build that look like a server's, wherever they are. One in a folder with a page is the page's:
+ * documentation may have pages about servers.
  */
 export function serverCodeIn(paths: readonly string[]): readonly string[] {
   const all = new Set(paths);

@@ -9,8 +9,7 @@ import {namesIn, readConfigs, readJsonRecord, readProject, type Project} from '.
 import {hasServerCode} from './server-scripts.js';
 
 /**
- * The row of a build, whose project's package.json or own files name the framework. Its paths are those of this build.
- * Undefined if none has its marks there.
+ * The row of a build, whose project's package.json or own files name the framework, with its paths in this build.
  * @param isSite whether only rows of builds without a server count
  */
 export async function frameworkOfBuild(
@@ -58,8 +57,7 @@ const signedRows = frameworks
   .map(({signature = [], ...row}) => ({...row, signature, marks: [signature]}));
 
 /**
- * The rows of a project's frameworks: those that its settings tell first, then the usual one; then those that its build
- * may tell. `isSet`: whether settings tell the expected one.
+ * The rows of a project's frameworks: those that its settings tell (`isSet`: there is one) first, then the usual ones.
  */
 export async function rowsOf(project: Project): Promise<{
   readonly rows: readonly Framework[];
@@ -167,9 +165,8 @@ export async function located(row: Framework, build: string): Promise<Framework 
 }
 
 /**
- * A folder in a build that has all of `paths`, at the depth at which a workspace may have an application. A build may
- * have thousands of folders: waiting for a thread would take longer than reading them, and so would looking for each
- * path.
+ * A folder in a build that has all of `paths`, as deep as a workspace may have an application. Synchronous: a build may
+ * have thousands of folders.
  */
 function folderOf(build: string, paths: readonly string[], base = '', depth = 4): string | undefined {
   const entries = entriesOf(join(build, base));

@@ -20,9 +20,7 @@ interface Directories {
 }
 
 /**
- * Warnings about what a build lacks: folders that its framework doesn't copy, packages that its server imports, an
- * entry that the Runtime can start.
- * @param paths The files of the bundle.
+ * Warnings about what a build lacks: folders that its framework doesn't copy, packages, an entry that can be started.
  */
 export async function buildWarnings(
   framework: Pick<Framework, 'name' | 'copies' | 'entries' | 'isProgram'>,

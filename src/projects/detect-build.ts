@@ -152,8 +152,8 @@ async function detectIn(project: Project): Promise<DetectedBuild | undefined> {
 }
 
 /**
- * Folders that look like builds, sites first where `build` is not among them. It is left out if it has neither a page
- * nor a server, as where scripts or icons are, and a site is beside it.
+ * Sites come first where `build` is not among the folders. It is left out if a site is beside it and it has neither a
+ * page nor a server.
  */
 async function withSitesFirst(directory: string, folders: readonly string[]): Promise<readonly string[]> {
   const areSites = await Promise.all(folders.map((folder) => isStaticBuild(join(directory, folder))));
@@ -168,8 +168,7 @@ async function withSitesFirst(directory: string, folders: readonly string[]): Pr
 }
 
 /**
- * Whether a build is a site without server code.
- * @param project Whose framework may build sites without a page at the top: a folder for each language.
+ * Whether a build is a site without server code. Those of some frameworks (`project`) have a folder for each language.
  */
 export async function isStaticBuild(directory: string, project?: string): Promise<boolean> {
   if (await isSource(directory)) return false;

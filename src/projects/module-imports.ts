@@ -46,8 +46,8 @@ async function requiredFrom(source: string, isModule: boolean): Promise<readonly
 }
 
 /**
- * The names in the calls of `require` that run when a node of a syntax tree does, and the packages that webpack leaves
- * outside: functions that are only called later have them, `e.exports = require("express")`.
+ * The names in calls of `require` that run when a node does, and the packages that webpack leaves outside: functions
+ * that are only called later have them, `e.exports = require("express")`.
  */
 function* requiredIn(node: unknown, isLater = false, isCalled = false): Generator<string> {
   if (Array.isArray(node)) {

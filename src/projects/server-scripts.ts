@@ -85,8 +85,7 @@ export function mayBeServerScript(path: string, head: string): boolean {
 }
 
 /**
- * Finds the scripts that only a server can run: those that a browser cannot load, because they import what only Node
- * has, and what these import.
+ * Finds the scripts that only a server can run: those that import what only Node has, and what these import.
  * @param known Scripts of the server, by other signs.
  */
 export async function findServerScripts(
@@ -142,8 +141,8 @@ const runner = /(?:^|[\s/])(?:node|nodemon|bun|deno|tsx|ts-node|pm2|forever|elec
 const libraryKeys = ['exports', 'module', 'types', 'typings', 'browser', 'unpkg'];
 
 /**
- * The files of a build that a package.json starts, that of the project or one in the build: by its `start` scripts, by
- * `main`, unless a page loads that or it is a library's, or as the framework of a server in its own packages.
+ * The files of a build that a package.json, the project's or one in the build, starts: by its `start` scripts, by
+ * `main`, unless a page loads that or it is a library's, or as the framework of a server.
  */
 export async function startedScripts(
   project: string,
@@ -186,8 +185,8 @@ export async function startedScripts(
 }
 
 /**
- * Whether a build has code for a server, by the names and the scripts that are not where what browsers load usually is:
- * a push looks at each.
+ * Whether a build has code for a server, by names and by the scripts outside of the usual folders of what browsers
+ * load.
  */
 export async function hasServerCode(build: string, project = build): Promise<boolean> {
   const paths = await filesIn(build);

@@ -55,8 +55,8 @@ export async function unfitBuild(
 }
 
 /**
- * The sites of a build that has no page at its top, relative to it: the folders that have pages and all that the pages
- * load. The build itself, as an empty string, where folders of pages share what they load.
+ * The sites of a build that has no page at its top: folders that have pages and all that these load. The build itself,
+ * as an empty string, where folders of pages share what they load.
  */
 async function sitesIn(build: string): Promise<readonly string[]> {
   const paths = await filesIn(build);

@@ -90,19 +90,12 @@ function manifestText(bundle: Bundle): string {
   return `${JSON.stringify(manifest, undefined, 2)}\n`;
 }
 
-/**
- * Writes the manifest of a bundle, to be placed next to its archive.
- * @param mode Permissions of the file, before the umask.
- * @throws RuntimeCliError `ERR_OUTPUT` if it cannot be written.
- */
+/** Writes the manifest of a bundle, to be placed next to its archive. `mode`: before the umask. */
 export async function stageManifest(bundle: Bundle, mode: number): Promise<StagedFile<void>> {
   return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline([manifestText(bundle)], stream));
 }
 
-/**
- * Reads the manifest of an archive. Undefined if there is none.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it is damaged.
- */
+/** Undefined if there is none. @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it is damaged. */
 export async function readManifest(archivePath: string): Promise<BundleManifest | undefined> {
   const path = manifestPathOf(archivePath);
   try {

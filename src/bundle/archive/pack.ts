@@ -21,10 +21,9 @@ export interface PackOptions {
 const progressBytes = 256 * 1024;
 
 /**
- * Packs a bundle into any stream, and ends it (stdout stays open). Memory does not grow with the bundle, and the same
- * content results in the same bytes. If packing fails, `destination` is destroyed with a partial archive in it.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` naming a file that changed since the bundle was planned; `signal.reason`
- * if aborted; any error of `destination`.
+ * Packs a bundle into any stream, and ends it (stdout stays open). If that fails, `destination` is destroyed with a
+ * partial archive in it.
+ * @throws RuntimeCliError `ERR_FILE_CHANGED`; `signal.reason` if aborted; any error of `destination`.
  */
 export async function packBundle(
   plan: BundlePlan,

@@ -26,8 +26,8 @@ export function isLarge({size}: PlannedFile): boolean {
 }
 
 /**
- * Reads a file piece by piece, synchronously: waiting for a thread would take longer than reading. Never yields more
- * than the planned number of bytes, and fails at the end if the file was modified.
+ * Reads a file piece by piece, synchronously: waiting for a thread would take longer. Fails at the end if the file was
+ * modified.
  * @param memory `pieceBytes` to read all pieces into, which has the last of them when the next is asked for.
  * @throws RuntimeCliError `ERR_FILE_CHANGED` if it no longer matches the plan.
  */
@@ -56,10 +56,7 @@ export function* readFile(file: PlannedFile, memory?: Buffer): Generator<Buffer,
   }
 }
 
-/**
- * Looks at a file again.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` if it no longer matches the plan.
- */
+/** @throws RuntimeCliError `ERR_FILE_CHANGED` if a file no longer matches the plan. */
 export function lookAgain(file: PlannedFile): Stats {
   try {
     const stats = lstatSync(file.source);
@@ -77,10 +74,7 @@ function verifyStats(file: PlannedFile, stats: Stats): void {
   if (stats.mtimeMs !== file.modifiedMs) throw changedError(file, 'it was modified after the build was scanned');
 }
 
-/**
- * Bytes read during a write belong to no version of the file. A tool may reset the modification time, but not the
- * change time, which also differs if another file was renamed over it.
- */
+/** A tool may reset the modification time, but not the change time, which also differs after a rename over the file. */
 function verifyUntouched(file: PlannedFile, before: Stats, after: Stats): void {
   verifySize(file, after.size);
   const same = after.mtimeMs === before.mtimeMs && after.ctimeMs === before.ctimeMs && after.ino === before.ino;

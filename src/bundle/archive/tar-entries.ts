@@ -20,10 +20,7 @@ export function entryPrefix({rootDir, projectSlug = ''}: Pick<BundleContent, 'ro
   return rootDir ?? `${projectSlug}/bld`;
 }
 
-/**
- * The entries of a bundle's archive, sorted by path: its files, its empty folders and, for v2, its configuration,
- * exactly once.
- */
+/** The entries of a bundle's archive, sorted by path: its files, empty folders and, for v2, its configuration. */
 export function* tarEntries(plan: BundlePlan): Generator<TarEntry> {
   const {buildDirectory, files, emptyFolders, config, configPath} = plan;
   const prefix = entryPrefix(plan);

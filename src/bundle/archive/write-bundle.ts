@@ -23,9 +23,8 @@ interface WriteBundleOptions extends PackOptions {
 }
 
 /**
- * Packs a bundle into a file. Whatever happens, the file is either complete or not written, and its manifest is never
- * that of another archive.
- * @throws RuntimeCliError like `packBundle`; `ERR_OUTPUT` if the file cannot be written; `signal.reason` if aborted.
+ * Packs a bundle into a file, which is complete or not written. Its manifest is never that of another archive.
+ * @throws RuntimeCliError like `packBundle`; `ERR_OUTPUT` if the file cannot be written.
  */
 export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions): Promise<Bundle> {
   const {path, mode = 0o600, manifest = false, ...packing} = options;
@@ -43,10 +42,7 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
   }
 }
 
-/**
- * Puts an archive and its manifest in place once both are complete. If the process is killed in between, there is an
- * archive without a manifest, either the old or the new one.
- */
+/** If the process is killed in between, there is an archive without a manifest, either the old or the new one. */
 async function placeWithManifest(archive: StagedFile<unknown>, bundle: Bundle, mode: number): Promise<void> {
   const manifest = await stageManifest(bundle, mode);
   const old = manifestPathOf(bundle.path);
@@ -68,10 +64,7 @@ export interface BundleStream {
   packed(): PackResult;
 }
 
-/**
- * Streams a v1 bundle without writing it to a file: the size of its tar follows from the list of files. The stream
- * fails with `ERR_FILE_CHANGED` naming a file that changed since the bundle was planned.
- */
+/** Streams a v1 bundle without writing it to a file: the size of its tar follows from the list of files. */
 export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
   let result: PackResult | undefined;
   const bundle: StreamedBundle = {
@@ -89,11 +82,7 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
   return {bundle, packed};
 }
 
-/**
- * The `contentSha256` that packing a bundle would give, for a fraction of the CPU: nothing is compressed or written.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` naming a file that changed since the bundle was planned; `signal.reason`
- * if aborted.
- */
+/** The `contentSha256` that packing a bundle would give: nothing is compressed or written. */
 export async function contentDigest(plan: BundlePlan, signal: AbortSignal | undefined): Promise<string> {
   let digest = '';
   const blocks = tarBlocks(plan, ({contentSha256}) => (digest = contentSha256));
@@ -113,8 +102,7 @@ async function* tarBlocks(plan: BundlePlan, onEnd: (result: PackResult) => void)
 const headBytes = 512;
 
 /**
- * Verifies that writing would only replace an archive and a manifest, told by their first bytes. Empty files may be
- * replaced.
+ * Verifies, by their first bytes, that writing would only replace an archive and a manifest, or empty files.
  * @throws RuntimeCliError `ERR_OUTPUT` naming the file.
  */
 export async function verifyReplaceable(path: string): Promise<void> {

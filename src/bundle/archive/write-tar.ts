@@ -18,10 +18,7 @@ export interface WriteTarOptions {
   readonly onBytes?: ((count: number) => void) | undefined;
 }
 
-/**
- * The tar of `entries`, in blocks of equal size; only the last is shorter. Fails with `ERR_FILE_CHANGED` naming a file
- * that changed since the bundle was planned.
- */
+/** The tar of `entries`, in blocks of equal size; only the last is shorter. Fails with `ERR_FILE_CHANGED`. */
 export async function* writeTar(entries: Iterable<TarEntry>, options: WriteTarOptions): AsyncGenerator<Buffer> {
   const {TarArchive} = await import('archiver');
   const archive = new TarArchive();

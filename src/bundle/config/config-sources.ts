@@ -48,10 +48,7 @@ const sourceNames = ['config.server.ts', 'config.server.js', 'config.server.mjs'
 /** What older builds leave next to their output. */
 const compiledName = 'config.server.js';
 
-/**
- * Reads the on-disk v2 configuration, `{buildDirectory}/{configPath}`; undefined if there is none.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
- */
+/** The on-disk v2 configuration, `{buildDirectory}/{configPath}`, if there is one. */
 async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource | undefined> {
   if (firstFile([path]) === undefined) return undefined;
   const {ssrOnly, ssrShared, ssrParameters, bundleMetadata, ...otherKeys} = parseConfig(
@@ -65,7 +62,6 @@ async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource |
 /**
  * Executes the project's `config.server.ts`, `.js` or `.mjs`, then the build's compiled `config.server.js`, if they
  * exist and `isComplete` is still false.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
 async function readServerConfigs(
   directories: ProjectBuild,
@@ -91,8 +87,7 @@ async function readServerConfigs(
 }
 
 /**
- * An export of which nothing is used is probably meant for another tool, or has another shape than we know. Undefined
- * if something is.
+ * Warns of an export of which nothing is used: it is meant for another tool, or has another shape than we know.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` if the file is the framework's, whose lists would be missing.
  */
 function withoutSettings(content: ServerContent, exported: unknown, file: string, isOwn: boolean): string | undefined {

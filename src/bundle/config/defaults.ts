@@ -52,9 +52,8 @@ const packageSchema = v.object({
 });
 
 /**
- * The dependencies in a project's package.json, for the dependencies `auto`: version ranges by name. Includes
- * development dependencies, because what is bundled into an application often is one.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` when package.json is missing or cannot be read.
+ * The dependencies in a project's package.json, for the dependencies `auto`. With development dependencies, because
+ * what is bundled into an application often is one.
  */
 export async function readDeclaredDependencies(projectDirectory: string): Promise<Record<string, string>> {
   const path = join(projectDirectory, 'package.json');

@@ -16,10 +16,8 @@ export interface OwnSettings {
 const types = ['js', 'yml', 'yaml', 'json'];
 
 /**
- * Reads the settings of a PWA Kit application where its own client looks for them, in the build and then the project:
- * `config/TARGET`, `config/local`, `config/default`, then `mobify` in package.json.
+ * Reads the settings of a PWA Kit application where its own client does, in the build and then the project.
  * @param target The environment it is deployed to (`DEPLOY_TARGET`).
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming the file that can't be loaded.
  */
 export async function readPwaKitSettings(
   directories: CodeTrust & {readonly build: string},

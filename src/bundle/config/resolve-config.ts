@@ -36,10 +36,7 @@ export function defaultPatterns(paths: readonly string[]): PatternLists {
   };
 }
 
-/**
- * The patterns of a static site, of which `withoutUnmatched` omits some, too. Wildcards do not match a leading dot, but
- * `.well-known` belongs to a site.
- */
+/** Wildcards do not match a leading dot, but `.well-known` belongs to a site. */
 const staticPatterns = {ssrOnly: [], ssrShared: ['**/*', '**/.*', '**/.*/**/*']} as const;
 
 const defaultParameters = {SSRFunctionNodeVersion: '24.x'};
@@ -96,10 +93,7 @@ function mergeParameters(records: readonly Readonly<Record<string, unknown>>[]):
   return Object.fromEntries(entries.filter(([name]) => !isNodeVersion(name) || name === names.at(-1)));
 }
 
-/**
- * A resolved configuration without those of its optional patterns that match no file.
- * @param unmatched The patterns that match no file on their own.
- */
+/** A resolved configuration without those of its optional patterns that match no file. */
 export function withoutUnmatched(resolved: ResolvedConfig, unmatched: PatternLists): ResolvedConfig {
   const {config, optional} = resolved;
   const remaining = (key: keyof PatternLists): readonly string[] =>

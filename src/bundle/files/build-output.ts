@@ -25,10 +25,7 @@ interface Places {
   readonly project: string;
 }
 
-/**
- * Verifies that the build directory exists. If it does not, the error suggests the builds of its project.
- * @throws RuntimeCliError `ERR_BUILD_DIRECTORY`.
- */
+/** @throws RuntimeCliError `ERR_BUILD_DIRECTORY` suggesting the builds of the project. */
 export async function verifyBuildDirectory(directory: string, places: Places): Promise<void> {
   let stats: Stats;
   try {
@@ -92,10 +89,7 @@ function suggestionsFor(
   ];
 }
 
-/**
- * Folders of a project that are sites, by a page that is not older than its sources: what a build wrote to where
- * nothing says. The newest first.
- */
+/** Folders of a project that have a page which is not older than its sources. The newest first. */
 async function builtSites(project: string): Promise<readonly string[]> {
   const pages: {readonly folder: string; readonly time: number}[] = [];
   for (const folder of await foldersBelow(project)) {

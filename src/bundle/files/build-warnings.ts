@@ -72,10 +72,7 @@ export function unmatchedWarnings(unmatched: PatternLists, paths: readonly strin
 const strictAdvice =
   'A strict server refuses the bundle: correct the pattern, or set matchMode to ignore_missing in mycli.config.';
 
-/**
- * Warnings about a bundle that a strict server will refuse. It is the server that matches patterns.
- * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
- */
+/** Warnings about a bundle that a strict server, which matches the patterns itself, will refuse. */
 export async function strictWarnings(
   {matchMode, config, files}: Pick<BundleContent, 'matchMode' | 'config' | 'files'>,
   signal?: AbortSignal,

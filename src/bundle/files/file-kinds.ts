@@ -161,8 +161,7 @@ interface CheckOptions {
 }
 
 /**
- * Refuses a build or a prebuilt archive that would publish what is not for visitors. Returns warnings about what is
- * allowed, or may be meant.
+ * Refuses to publish what is not for visitors. Returns warnings about what is allowed, or may be meant.
  * @throws RuntimeCliError `ERR_SENSITIVE_FILES` naming the files.
  */
 export async function checkFileKinds(files: readonly BundleFile[], options: CheckOptions): Promise<readonly string[]> {

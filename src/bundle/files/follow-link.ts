@@ -18,8 +18,7 @@ export function linkWork(): {left: number} {
 }
 
 /**
- * Why a link cannot be in an archive, if so. Its writer and its readers ask the same, so that what one accepts, the
- * others do.
+ * Why a link cannot be in an archive, if so. Its writer and its readers ask the same.
  * @param path The link, relative to the folder that it must not leave.
  * @param links Targets of all links in the folder, by their paths.
  */
@@ -37,10 +36,8 @@ export function linkProblem(
 }
 
 /**
- * Follows a link by name through other links, step by step as a file system would. If any step leaves the folder, the
- * link leads outside, even if a later one returns: unpacked elsewhere, it would not.
- * @param path The link, relative to the folder.
- * @param links Targets of all links in the folder, by their paths.
+ * Follows a link through other links, step by step as a file system would. If any step leaves the folder, the link
+ * leads outside, even if a later one returns: unpacked elsewhere, it would not.
  * @param exists Whether a file or a directory is at a path; '' is the folder.
  * @param work How many characters of paths may be looked at. Once none are left, links count as leading outside.
  */

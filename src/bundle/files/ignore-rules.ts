@@ -27,8 +27,8 @@ export interface IgnoreRules {
 const ignoreFile = '.bundleignore';
 
 /**
- * Reads the `.bundleignore` of each of `directories` (the project's, then the build's), and adds `patterns`. All rules
- * use gitignore syntax, are case-sensitive and apply to paths relative to the build directory. The last match wins.
+ * Reads the `.bundleignore` of each of `directories`, and adds `patterns`: gitignore syntax, case-sensitive, relative
+ * to the build directory. The last match wins.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` for a file that cannot be read.
  */
 export async function readIgnoreRules(
@@ -53,7 +53,6 @@ export async function readIgnoreRules(
 /**
  * Warnings about rules that begin with the build directory, as those of git do: they match nothing in it.
  * @param folder The build directory, relative to the project's.
- * @param paths What is in the build directory, ignored or not.
  */
 export function misplacedRules(
   patterns: readonly string[],

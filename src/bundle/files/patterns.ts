@@ -33,10 +33,9 @@ export interface PatternLists {
 }
 
 /**
- * Compiles glob patterns. They follow picomatch's rules, except that no wildcard matches the dot of a dotfile; they are
- * case-sensitive and use `/` on every platform. A pattern that starts with `!` excludes what it matches, wherever it is
- * in the list; `!(a|b)` is an extglob. A hostile pattern can match for ever: those of an archive are for `markFiles`
- * and `countMatches`.
+ * Compiles glob patterns: picomatch's rules, except that no wildcard matches the dot of a dotfile; `!` excludes,
+ * wherever it is in the list. A hostile pattern can match for ever: those of an archive are for `markFiles` and
+ * `countMatches`.
  * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that are invalid.
  */
 export function compilePatterns(patterns: readonly string[]): CompiledPatterns {
@@ -61,10 +60,7 @@ export function compilePatterns(patterns: readonly string[]): CompiledPatterns {
   };
 }
 
-/**
- * How many of `paths` each pattern matches on its own, or excludes.
- * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
- */
+/** How many of `paths` each pattern matches on its own, or excludes. Throws as `limitedMatching`. */
 export async function countMatches(
   {ssrOnly, ssrShared}: PatternLists,
   paths: readonly string[],
@@ -83,9 +79,8 @@ export async function countMatches(
 }
 
 /**
- * Marks each file with whether the patterns of ssrOnly and ssrShared match it.
+ * Marks each file with whether the patterns match it. Throws as `limitedMatching`.
  * @returns The patterns that match no file on their own. Never includes exclusions.
- * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that take too long; `signal.reason` when aborted.
  */
 export async function markFiles(
   files: readonly MatchableFile[],
@@ -141,9 +136,8 @@ function runLimited(doing: () => void, timeout: number): void {
 }
 
 /**
- * Returns a function that calls `match` with each item. A regular expression can backtrack for longer than anyone
- * lives, and only V8 can stop it: `node:vm` has a time limit. The function throws RuntimeCliError `ERR_PATTERN_INVALID`
- * if it takes too long, and `signal.reason` when aborted.
+ * Returns a function that calls `match` with each item. Only V8 can stop a regular expression that backtracks:
+ * `node:vm` has a time limit. It throws RuntimeCliError `ERR_PATTERN_INVALID` then, and `signal.reason` when aborted.
  */
 export function limitedMatching(what = 'patterns', example = 'server/**'): MatchAll {
   let left = maxMatchingMs;
@@ -190,8 +184,8 @@ export function showPattern(pattern: string): string {
 }
 
 /**
- * Warnings about a backslash before a name, as in a path of Windows: it escapes, and so the pattern matches nothing.
- * @throws RuntimeCliError `ERR_PATTERN_INVALID` on Windows, where names have nothing that is escaped so.
+ * Warnings about a backslash before a name, as in a path of Windows: it escapes, and the pattern matches nothing. On
+ * Windows, where no name has what is escaped, it is an error.
  */
 export function backslashWarnings(what: string, patterns: readonly string[]): readonly string[] {
   return patterns.flatMap((pattern) => {

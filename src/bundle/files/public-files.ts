@@ -43,10 +43,8 @@ interface CheckedBuild extends Pick<Scan, 'files' | 'ignored'> {
 
 /**
  * Verifies that the bundle has its server-only files. An ignore rule that excludes everything an ssrOnly pattern
- * matches has hit an entry point. If some files of the pattern remain, it has not; neither has one that only hits what
- * a framework's own patterns match besides its entries, such as source maps.
- * @throws RuntimeCliError `ERR_SSR_ENTRY_MISSING`, also when no default pattern of ssrOnly matches; those of
- * `verifyMarks`.
+ * matches has hit an entry point, unless the pattern is a framework's and its entries are there.
+ * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING`; those of `verifyMarks`.
  */
 export function verifyServerFiles(
   format: BundleFormat,
@@ -78,8 +76,8 @@ export function verifyServerFiles(
 }
 
 /**
- * Refuses a bundle that would publish its server. In v1, the marks of the files are what is sent. In v2, the service
- * matches the patterns itself; only what a framework's server needs is certain.
+ * Refuses a bundle that would publish its server. In v2, the service matches the patterns itself; only what a
+ * framework's server needs is certain.
  * @throws RuntimeCliError `ERR_SSR_ENTRY_MISSING` if no file is server-only; `ERR_SSR_ENTRY_PUBLIC`.
  */
 export function verifyMarks({format, files, patterns, build}: MarkedBundle): void {
@@ -129,7 +127,7 @@ function exposedText(paths: readonly string[]): string {
 }
 
 /**
- * Warnings about files that are public and probably the server's: entries, scripts and dot files that are beside
+ * Warnings about public files that are probably the server's: entries, packages, scripts and dot files beside
  * server-only files, and, if the layout does not fit the default patterns, all other scripts.
  */
 export function strayFiles(
@@ -190,8 +188,8 @@ function besideServer(files: readonly BundleFile[], patterns: readonly string[])
 }
 
 /**
- * The flag that makes more files server-only. It replaces the list in force, so it has that, too. Undefined for a
- * static site, and if the list excludes one of the files.
+ * The flag that makes more files server-only, in addition to the list in force. Undefined for a static site, and if the
+ * list excludes one of the files.
  */
 export function ssrOnlyFlag(patterns: readonly string[], paths: readonly string[]): string | undefined {
   const known = compilePatterns(patterns);
@@ -242,8 +240,8 @@ export function siteWarnings({sources}: ResolvedConfig, paths: readonly string[]
 }
 
 /**
- * A warning about a build of which browsers could load nothing, by the lists of its framework or of its configuration:
- * the caller's own may mean that, and the defaults make everything public that is not known to be a server's.
+ * A warning about a build of which browsers could load nothing, by the lists of its framework or configuration. The
+ * caller's own may mean that.
  */
 export function hiddenSite(
   files: readonly BundleFile[],

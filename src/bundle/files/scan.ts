@@ -59,9 +59,9 @@ const longPath = 300;
 const repositories = ['.git', '.svn', '.hg'];
 
 /**
- * Lists the build directory, including dotfiles but not `.git` and what mycli itself wrote. Links are listed as links.
- * @throws RuntimeCliError `ERR_BUILD_DIRECTORY` when it is empty or has what cannot be read; `ERR_FILE_UNSUPPORTED`
- * naming everything that cannot be archived; `signal.reason` when aborted.
+ * Lists the build directory, including dotfiles but not `.git` and what mycli itself wrote.
+ * @throws RuntimeCliError `ERR_BUILD_DIRECTORY`; `ERR_FILE_UNSUPPORTED` naming everything that cannot be archived;
+ * `signal.reason` when aborted.
  */
 export async function scanBuildDirectory(
   directory: string,

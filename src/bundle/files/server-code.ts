@@ -77,8 +77,7 @@ function ownPaths(files: readonly BundleFile[]): readonly string[] {
 }
 
 /**
- * Refuses to publish scripts that only a server can run, where no framework says what is public. Returns warnings about
- * scripts that no browser can load.
+ * Refuses to publish scripts that only a server can run. Returns warnings about scripts that no browser can load.
  * @throws RuntimeCliError `ERR_SENSITIVE_FILES` for a static site, otherwise `ERR_SSR_ENTRY_PUBLIC`, naming the files.
  */
 async function checkScripts(

@@ -25,8 +25,8 @@ interface LayoutRules {
 }
 
 /**
- * The path of an archive entry: plain names, separated by `/`. Empty for the root of the archive; undefined for a name
- * that would leave the folder it is unpacked into, on any platform.
+ * The path of an archive entry, empty for the root; undefined for a name that would leave the folder it is unpacked
+ * into, on any platform.
  */
 export function safeEntryPath(name: string): string | undefined {
   const isUnsafe =

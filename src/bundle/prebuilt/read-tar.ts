@@ -24,10 +24,8 @@ interface ReadTarOptions {
 const readBytes = 64 * 1024;
 
 /**
- * Reads a tar, gzipped or not, from its start, entry by entry. Memory grows neither with its size nor with that of its
- * entries.
- * @throws Error if it cannot be read, is not a tar, is damaged, truncated, followed by other data or a bomb; an
- * `AbortError` if aborted.
+ * Reads a tar, gzipped or not, entry by entry. Memory grows neither with its size nor with that of its entries.
+ * @throws Error if it is not a tar, damaged, truncated, followed by other data or a bomb; an `AbortError` if aborted.
  */
 export async function* readTar(
   path: string,
@@ -78,10 +76,7 @@ function behindGzip(): Error {
   return new Error('there is data after the end of its gzip stream');
 }
 
-/**
- * Verifies what programs read differently: some skip the size of a folder or a link, and take an empty name for one.
- * @throws Error
- */
+/** Some programs skip the size of a folder or a link, and take an empty name for one. @throws Error */
 function verifyHeader({name, type, size, pax}: Header): void {
   const isFile = type === 'file' || type === 'contiguous-file';
   const {path, linkpath, size: paxSize} = asRecord(pax);
@@ -96,10 +91,7 @@ const maxRecords = 64 * 1024;
 /** A record for all entries that names them or states their size. */
 const globalName = /\d (?:[\w.]+\.)?(?:path|linkpath|name|size|realsize)=/;
 
-/**
- * Passes on the bytes of a tar.
- * @throws Error for what its parser passes over: a size below 0, and a header that renames all entries after it.
- */
+/** @throws Error for what the parser passes over: a size below 0, and a header that renames all entries after it. */
 async function* checkHeaders(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let kept: Buffer[] = [];
   let toKeep = blockBytes;
@@ -149,10 +141,7 @@ async function* buffersOf(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffer
 /** A tar ends with as many zeros. */
 const endMarkBytes = 1024;
 
-/**
- * Passes on the bytes of a tar, telling their number so far.
- * @throws Error if they do not end with the mark, without which entries may be missing.
- */
+/** @throws Error if a tar does not end with the mark, without which entries may be missing. */
 async function* withEndMark(
   chunks: AsyncIterable<Buffer>,
   onBytes: (unpackedBytes: number) => void,
@@ -191,10 +180,7 @@ export function archiveKind(head: Buffer): 'gzip' | 'tar' | undefined {
   return head.toString('latin1', 257, 262) === 'ustar' ? 'tar' : undefined;
 }
 
-/**
- * Whether a file is gzip rather than tar.
- * @throws Error if it is neither, or cannot be read.
- */
+/** Whether a file is gzip rather than tar. @throws Error if it is neither, or cannot be read. */
 export async function isGzip(path: string): Promise<boolean> {
   const kind = archiveKind(await readStart(path, 512));
   if (kind === undefined) throw new Error('it is not a gzip or tar file');
