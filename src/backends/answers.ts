@@ -68,18 +68,20 @@ type Answering<Read> = Operation & {readonly answer: v.GenericSchema<unknown, Re
 
 /**
  * Reads the answer to a request: as it is described, and as it came.
- * @param problem what is wrong with an answer that does not fit
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it does not fit.
  */
 export function readAnswer<Read>(
   response: AnsweredResponse,
   {answer: schema}: Answering<Read>,
-  problem: (issue: v.BaseIssue<unknown>) => Error = (issue) => wrongAnswer(response, misfit(issue)),
 ): {readonly answer: Read; readonly raw: Answer} {
   const raw = readObject(response);
   const {success, output, issues} = v.safeParse(schema, raw, {abortEarly: true});
-  if (!success) throw problem(issues[0]);
-  return {answer: output, raw};
+  if (success) return {answer: output, raw};
+  const [member, index] = (issues[0].path ?? []).map(({key}) => String(key));
+  throw wrongAnswer(
+    response,
+    index === undefined ? `has no valid "${member}"` : `has an invalid item at "${member}[${index}]"`,
+  );
 }
 
 /**
@@ -92,55 +94,22 @@ export function readObject(response: AnsweredResponse): Answer {
   return answer;
 }
 
-function misfit({path}: v.BaseIssue<unknown>): string {
-  const [member, index] = (path ?? []).map(({key}) => String(key));
-  return index === undefined
-    ? `has no valid "${String(member)}"`
-    : `has an invalid item at "${String(member)}[${index}]"`;
-}
-
 /**
  * Reads the answer to a request that changes something. An empty body is fine when the status says it all; it is
  * undefined then. A body that looks like an error is not an acceptance.
- * @param known members of a valid answer, if messages can be among them
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is some other document.
  */
-export function readAcceptance(response: AnsweredResponse, known: readonly string[] = []): Answer | undefined {
+export function readAcceptance(response: AnsweredResponse): Answer | undefined {
   const {statusCode, body} = response;
   const saysAll = statusCode === 202 || statusCode === 204;
   if (saysAll && body === '') return undefined;
   const answer = readObject(response);
-  const has = (member: string) => (answer[member] ?? undefined) !== undefined;
-  const isError = has('error') || has('errors');
-  const isMessage = !saysAll && ['detail', 'message', 'title'].some(has) && !known.some(has);
-  if (isError || isMessage) throw wrongAnswer(response, 'looks like an error');
+  const members = Object.keys(answer).filter((member) => (answer[member] ?? undefined) !== undefined);
+  // No answer has these, and none is a message alone.
+  const marks = ['error', 'errors', ...(saysAll ? [] : ['detail', 'title'])];
+  const isMessage = !saysAll && members.join() === 'message';
+  if (isMessage || marks.some((mark) => members.includes(mark))) throw wrongAnswer(response, 'looks like an error');
   return answer;
-}
-
-interface Uploaded {
-  readonly warnings?: readonly string[] | undefined;
-}
-
-/**
- * Reads the answer to an upload. All that it must have is the ID of the bundle.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it has none.
- */
-export function readUpload<Read extends Uploaded>(
-  response: AnsweredResponse,
-  operation: Answering<Read>,
-  backend: BuiltInName,
-  idOf: (answer: Read) => number,
-): {readonly bundleId: number; readonly warnings: readonly string[]; readonly answer: Read; readonly raw: Answer} {
-  const {answer, raw} = readAnswer(response, operation, ({input}) => {
-    const isMissing = input === undefined || input === null;
-    const problem = isMissing ? 'has no bundle ID' : 'has a bundle ID that is not an integer below 2^53';
-    const title = backendTitle(backend);
-    return createError(
-      'ERR_RESPONSE_INVALID',
-      `The ${title} backend accepted the upload, but its response ${problem}.`,
-    );
-  });
-  return {bundleId: idOf(answer), warnings: answer.warnings ?? [], answer, raw};
 }
 
 /**
@@ -156,10 +125,7 @@ export async function fetchPage<Row, Item>(
 ): Promise<ListResult<Item> & {readonly raw: Answer}> {
   const offset = Number(cursor);
   const response = await send(operation, values, {searchParams: {limit, offset}});
-  const {answer, raw} = readAnswer(response, operation, (issue) => {
-    const [member = '', ...inside] = (issue.path ?? []).map(({key}) => String(key));
-    return wrongAnswer(response, inside.length === 0 ? `is not a list: there is no array "${member}"` : misfit(issue));
-  });
+  const {answer, raw} = readAnswer(response, operation);
   const {rows, total} = answer;
   const items = rows.map(toItem);
   const next = offset + items.length;

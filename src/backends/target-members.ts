@@ -44,15 +44,13 @@ export function targetMembers<Context extends BuiltInContext>(
   targetAt: (targetSlug: string) => PathValues,
 ) {
   const {getTarget, makePrimary} = operations;
-  /** @param known as `readAcceptance` has it */
   const change = async (
     context: Context,
     operation: Operation,
     values: PathValues,
     json?: Readonly<Record<string, unknown>>,
-    known?: readonly string[],
   ): Promise<void> => {
-    readAcceptance(await connect(context)(operation, values, json && {json}), known);
+    readAcceptance(await connect(context)(operation, values, json && {json}));
   };
   const unsupported = [
     ...Object.keys(targetSettings).filter((name) => targetSettings[name]?.[service] === undefined),
@@ -68,7 +66,7 @@ export function targetMembers<Context extends BuiltInContext>(
     async updateTarget({targetSlug, settings, primary}: UpdateTargetRequest, context: Context): Promise<void> {
       const [operation, json] =
         primary && makePrimary ? [makePrimary, undefined] : [operations.updateTarget, settingsBody(service, settings)];
-      await change(context, operation, targetAt(targetSlug), json, ['name', 'displayName']);
+      await change(context, operation, targetAt(targetSlug), json);
     },
 
     async deleteTarget({targetSlug}: TargetRequest, context: Context): Promise<void> {
@@ -109,7 +107,7 @@ export function targetMembers<Context extends BuiltInContext>(
         remove: operations.deleteRedirect,
       }[request.change];
       const json = request.change === 'remove' ? undefined : toWire(redirectFields, service, {...fields});
-      await change(context, operation, values, json, ['id', 'from_path']);
+      await change(context, operation, values, json);
     },
 
     async listAccess({targetSlug, ...range}: TargetRange, context: Context): Promise<ListResult<AccessItem>> {
@@ -126,8 +124,8 @@ export function targetMembers<Context extends BuiltInContext>(
     async changeAccess({targetSlug, add, remove}: ChangeAccessRequest, context: Context): Promise<void> {
       const at = targetAt(targetSlug);
       await (remove === undefined
-        ? change(context, operations.createAccessHeader, at, {value: add}, ['id'])
-        : change(context, operations.deleteAccessHeader, {...at, accessId: remove}, undefined, ['id']));
+        ? change(context, operations.createAccessHeader, at, {value: add})
+        : change(context, operations.deleteAccessHeader, {...at, accessId: remove}));
     },
   };
 }

@@ -14,7 +14,6 @@ import {
   multipartBody,
   readAcceptance,
   readAnswer,
-  readUpload,
 } from '../answers.js';
 import {checkResult, type VerifiedCredentials} from '../host-backend.js';
 import type {BackendCheckContext, BundleItem, DeploymentItem, TargetItem, TargetState} from '../contract.js';
@@ -75,7 +74,8 @@ export const apiBackend = {
   async upload(bundle, context: ApiContext) {
     const send = connectApi(context);
     const response = await send(operations.uploadBundle, {}, multipartBody(bundle, context));
-    const {bundleId, warnings, raw} = readUpload(response, operations.uploadBundle, 'api', (answer) => answer.bundleId);
+    const {answer, raw} = readAnswer(response, operations.uploadBundle);
+    const {bundleId, warnings} = answer;
     return {bundleId, warnings, matches: asRecord(raw['matches']), raw};
   },
 
@@ -87,12 +87,7 @@ export const apiBackend = {
   async deploy({bundleId, targetSlug}, context: ApiContext) {
     const send = connectApi(context);
     const request = send(operations.deploy, {environmentId: targetSlug}, {json: {bundleId}});
-    const {answer, raw} = readAnswer(await fromTarget(request), operations.deploy, () =>
-      createError(
-        'ERR_RESPONSE_INVALID',
-        'The Runtime (OAuth) backend accepted the deployment, but its response has no deployment ID.',
-      ),
-    );
+    const {answer, raw} = readAnswer(await fromTarget(request), operations.deploy);
     const {deploymentId, status, url, warnings = []} = answer;
     return {
       deployment: {deploymentId, targetSlug},

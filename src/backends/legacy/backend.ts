@@ -11,7 +11,6 @@ import {
   readAcceptance,
   readAnswer,
   readObject,
-  readUpload,
 } from '../answers.js';
 import {checkResult, type BuiltInContext, type BuiltInUploadResult} from '../host-backend.js';
 import type {BodyOptions, Bundle, BundleItem, TargetItem, TargetState} from '../contract.js';
@@ -52,7 +51,8 @@ export const legacyBackend = {
   async upload(bundle, context: LegacyContext) {
     if (bundle.format === 'v1') return uploadV1(bundle, context);
     const response = await connectLegacy(context)(operations.pushV2, {}, multipartBody(bundle, context));
-    const {bundleId, warnings, raw} = readUpload(response, operations.pushV2, 'legacy', ({id}) => id);
+    const {answer, raw} = readAnswer(response, operations.pushV2);
+    const {id: bundleId, warnings} = answer;
     return {bundleId, warnings, matches: asRecord(raw['matches']), raw};
   },
 
@@ -134,17 +134,16 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
   const {targetSlug} = context;
   const body = v1Body(bundle, context);
   if (targetSlug === undefined) {
-    const response = await send(operations.pushV1, {}, body);
-    const {answer, ...uploaded} = readUpload(response, operations.pushV1, 'legacy', ({bundle_id: id}) => id);
-    return {...uploaded, url: answer.bundle_preview_url};
+    const {answer, raw} = readAnswer(await send(operations.pushV1, {}, body), operations.pushV1);
+    const {bundle_id: bundleId, warnings, bundle_preview_url: url} = answer;
+    return {bundleId, warnings, url, raw};
   }
   const {before, underWay, warnings: noted} = await noteBefore(targetSlug, context);
   if (underWay !== undefined) throw createError('ERR_TARGET_BUSY', 'The target is busy.');
   const response = await fromTarget(send(operations.pushAndDeployV1, {targetSlug}, body));
-  const read = readUpload(response, operations.pushAndDeployV1, 'legacy', ({bundle_id: id}) => id);
-  const {bundleId, warnings, answer, raw} = read;
-  const deployment = {bundleId, targetSlug, before};
-  return {bundleId, warnings: [...noted, ...warnings], deployment, url: answer.url, raw};
+  const {answer, raw} = readAnswer(response, operations.pushAndDeployV1);
+  const {bundle_id: bundleId, warnings = [], url} = answer;
+  return {bundleId, warnings: [...noted, ...warnings], deployment: {bundleId, targetSlug, before}, url, raw};
 }
 
 const bundleStatuses = new Map<unknown, BundleItem['status']>([

@@ -45,12 +45,6 @@ export interface Noted {
 
 const rowsPerPoll = 100;
 
-/** Members of the answer to a deploy request, all optional. Some services answer with a row of the list. */
-const deployAnswer = [
-  'bundle_id',
-  ...[LegacyDeployAccepted, LegacyDeployment].flatMap(({entries}) => Object.keys(entries)),
-];
-
 /** @param request `noted`: what was noted before a bundle was uploaded, which nobody can have deployed since */
 export async function deploy(
   {bundleId, targetSlug, noted}: DeployRequest & {readonly noted?: Noted | undefined},
@@ -59,7 +53,7 @@ export async function deploy(
   const send = connectLegacy(context);
   const {before, warnings} = noted ?? (await noteBefore(targetSlug, context));
   const request = send(legacy.operations.deploy, {targetSlug}, {json: {bundle_id: bundleId}});
-  const raw = readAcceptance(await fromTarget(request), deployAnswer);
+  const raw = readAcceptance(await fromTarget(request));
   const {status, warnings: more = []} = v.parse(LegacyDeployAccepted, raw ?? {});
   const listed = listedStatus(status);
   return {

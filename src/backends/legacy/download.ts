@@ -11,9 +11,8 @@ import {connectLegacy, type LegacyContext} from './connection.js';
 export async function downloadArchive(request: DownloadRequest, context: LegacyContext): Promise<void> {
   const {downloadBundle} = legacy.operations;
   const response = await connectLegacy(context)(downloadBundle, {bundleId: String(request.bundleId)});
-  const wrong = () => wrongAnswer(response, 'has no http(s) URL in "download_url"');
-  const address = httpUrl(readAnswer(response, downloadBundle, wrong).answer.download_url);
-  if (address === undefined) throw wrong();
+  const address = httpUrl(readAnswer(response, downloadBundle).answer.download_url);
+  if (address === undefined) throw wrongAnswer(response, 'has no http(s) URL in "download_url"');
   const archive = await openArchive(address, request, context);
   await pipeline(archive, request.writeTo, {signal: context.signal});
 }
