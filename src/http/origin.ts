@@ -47,7 +47,7 @@ export function isLoopback(hostname: string): boolean {
 export function shownAddress(address: string): string {
   const url = parseAddress(address);
   if (url !== undefined && url.username === '' && url.password === '')
-    return `${`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '')}${url.search}${url.hash}`;
+    return `${`${url.protocol}//${url.host}${url.pathname}`.replace(/(?<!\/)\/+$/, '')}${url.search}${url.hash}`;
   return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1***@').replace(/[?#].*/s, '?***');
 }
 

@@ -9,6 +9,7 @@ import type {AuthStrategy} from '../../http/types.js';
 import type {Environment} from '../../text/platform.js';
 import type {Output} from '../output/output.js';
 import {definitions, variableOf, type AddressKey, type SettingKey} from '../../settings/definitions.js';
+import {addressesIn, addressOrigin} from './option-addresses.js';
 import {flagAndVariable, missingSetting, secretValues, valuesIn, type Setting, type Settings} from './settings.js';
 
 export function isPluginBackend(name: string): boolean {
@@ -119,7 +120,10 @@ export function trustedOrigins(env: Environment): readonly string[] | undefined 
   const list = env[trustedOriginsVariable]?.trim() ?? '';
   if (list === '') return undefined;
   const entries = list.split(/[\s,]+/).filter((entry) => entry !== '');
-  return entries.map((entry) => parseServiceUrl(trustedOriginsVariable, entry).origin);
+  const isOther = (entry: string) => /^(?!https?:)[a-z][\w+.:-]*:\/\//i.test(entry);
+  return entries.flatMap((entry) =>
+    isOther(entry) ? addressesIn(entry) : parseServiceUrl(trustedOriginsVariable, entry).origin,
+  );
 }
 
 /**
@@ -128,7 +132,7 @@ export function trustedOrigins(env: Environment): readonly string[] | undefined 
  * @param name the source of the origin: a flag, a variable or a file.
  */
 export function assertTrustedOrigin(url: string, name: string, env: Environment): void {
-  const {origin} = new URL(url);
+  const origin = addressOrigin(url);
   if (trustedOrigins(env)?.includes(origin) ?? true) return;
   throw createError(
     'ERR_ORIGIN_UNTRUSTED',

@@ -10,6 +10,7 @@ import {keyed} from '../../settings/schemas.js';
 import {withLock} from '../../files/lock.js';
 import {makePrivateDirectory, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
 import type {Output} from '../output/output.js';
+import {addressOrigin} from './option-addresses.js';
 import type {Settings} from './settings.js';
 
 const text = v.pipe(v.string(), v.nonEmpty());
@@ -32,8 +33,8 @@ const originCredentials = v.object({
 const backendCredentials = v.object({
   options: v.array(text),
   values: keyed(text),
-  /** The origins that the other options named at the login: the secrets are used with no others. */
-  origins: v.array(url),
+  /** The origins and other addresses that the other options named at the login: the secrets are used with no others. */
+  origins: v.array(text),
 });
 
 const storedCredentials = v.object({
@@ -48,8 +49,8 @@ const storedCredentials = v.object({
       api: v.optional(v.object({origin: url, organizationId: v.optional(text)})),
     }),
   ),
-  /** URLs that the user set up a project with, so that a configuration file may name them. */
-  trusted: v.optional(v.array(url)),
+  /** URLs and other addresses that the user set up a project with, so that a configuration file may name them. */
+  trusted: v.optional(v.array(text)),
   backends: v.optional(keyed(backendCredentials)),
 });
 
@@ -183,7 +184,7 @@ export function withoutCredentials(
   {origins, last, trusted, backends = {}}: StoredCredentials,
   removed: RemovedCredentials,
 ): StoredCredentials {
-  const isNamed = (address: string) => removed.origins.includes(new URL(address).origin);
+  const isNamed = (address: string) => removed.origins.includes(addressOrigin(address));
   const isGone = (backend: BuiltInName, address: string) => isNamed(address) && removed.backends.includes(backend);
   const remaining: Record<string, OriginCredentials> = {};
   for (const [origin, {apiKey, api}] of Object.entries(origins)) {
@@ -200,7 +201,7 @@ export function withoutCredentials(
   return {
     origins: remaining,
     last: backend && {backend, ...lastLeft},
-    trusted: trusted?.filter((address) => !isNamed(address) || new URL(address).origin in remaining),
+    trusted: trusted?.filter((address) => !isNamed(address) || addressOrigin(address) in remaining),
     backends: Object.fromEntries(Object.entries(backends).filter(([name]) => !removed.backends.includes(name))),
   };
 }
@@ -233,7 +234,7 @@ export interface BackendEntry {
   readonly backend: string;
   /** Names of the options and variables. */
   readonly options: readonly string[];
-  /** Origins that the other options named at the login. The secrets are used with no others. */
+  /** Origins and other addresses that the other options named at the login. The secrets are used with no others. */
   readonly origins: readonly string[];
 }
 

@@ -13,6 +13,7 @@ import {flagValue, shellLine} from '../../text/suggest.js';
 import type {CommandContext} from '../command/command-context.js';
 import {checkOrigins, serviceUrl, trustedOrigins, trustedOriginsVariable} from '../settings/connection-options.js';
 import {readCredentials, trustAddresses} from '../settings/credential-file.js';
+import {addressOrigin} from '../settings/option-addresses.js';
 import type {Settings} from '../settings/settings.js';
 import {confirm, isAttended} from './prompts.js';
 
@@ -42,11 +43,11 @@ export async function confirmDestinations(
 ): Promise<readonly string[]> {
   if (destinations.length === 0 || trustedOrigins(context.env) !== undefined) return [];
   const {trusted = [], origins} = await readCredentials(context.credentialFile);
-  const hrefs = new Set(trusted.map((url) => new URL(url).href));
-  const unknown = destinations.filter(({url}) => {
-    const {href, origin} = new URL(url);
-    return !hrefs.has(href) && !(afterLogin && origin in origins);
-  });
+  const hrefOf = (address: string) => (URL.canParse(address) ? new URL(address).href : address);
+  const hrefs = trusted.map(hrefOf);
+  const unknown = destinations.filter(
+    ({url}) => !hrefs.includes(hrefOf(url)) && !(afterLogin && addressOrigin(url) in origins),
+  );
   const [first] = unknown;
   if (first === undefined) return [];
   const {file, url} = first;
@@ -59,12 +60,12 @@ export async function confirmDestinations(
     return unknown.map((one) => one.url);
   }
   const message = `The ${secrets} would go to ${places}, which only ${file} sets. Nothing was sent.`;
-  const origin = each((one) => new URL(one.url).origin);
+  const origin = each((one) => addressOrigin(one.url));
   throw createError('ERR_ORIGIN_UNTRUSTED', message, {
     suggestions: [
       `If you trust it, ${each(({trusting}) => trusting)}. In CI, list ${origin} in ${trustedOriginsVariable}.`,
     ],
-    details: {origin: new URL(url).origin, file},
+    details: {origin: addressOrigin(url), file},
   });
 }
 

@@ -32,7 +32,7 @@ import {
   type PluginSettings,
 } from '../settings/plugin-settings.js';
 import {readBackend} from '../settings/reach-backends.js';
-import {originsIn, urlsIn} from '../settings/option-addresses.js';
+import {originsIn, addressesIn} from '../settings/option-addresses.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
 import {confirmDestinations, type Destination} from './confirm-addresses.js';
 import {aboutCredentials, askService, isRefusal} from './check-credentials.js';
@@ -204,10 +204,10 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
   const {name, backend} = registration;
   const {configFile, env, signal} = context;
   const given = optionsFor(registration, settings);
-  const inFile = new Set(urlsIn(configFile?.settings.backendOptions));
+  const inFile = new Set(addressesIn(configFile?.settings.backendOptions));
   const configured = Object.entries(given)
     .filter(([, value]) => !(value instanceof OptionText))
-    .flatMap(([option, value]) => urlsIn(value, option).map((url) => ({option, url})))
+    .flatMap(([option, value]) => addressesIn(value, option).map((url) => ({option, url})))
     .filter(({url}) => inFile.has(url));
   for (const {option, url} of configured) assertTrustedOrigin(url, `the option ${option}`, env);
   const enter = (values: Readonly<Record<string, string>>): Entered => {

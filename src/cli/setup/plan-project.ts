@@ -23,7 +23,7 @@ import {missingSettings, requireTogether} from '../command/operation-options.js'
 import {configIn} from '../settings/config-file.js';
 import {isPluginBackend, missingApiSettings, serviceUrl, type ServiceKey} from '../settings/connection-options.js';
 import {trustAddresses} from '../settings/credential-file.js';
-import {urlsIn} from '../settings/option-addresses.js';
+import {addressesIn} from '../settings/option-addresses.js';
 import {optionsFor, readPluginSettings} from '../settings/plugin-settings.js';
 import {readBackend} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
@@ -136,7 +136,7 @@ export async function planProject(
     canDeploy: plugin === undefined || plugin.backend.deploy !== undefined,
     addresses: [
       ...addressKeys(backend).flatMap((key) => (answers[key]?.source.kind === 'config' ? [] : (addressOf(key) ?? []))),
-      ...urlsIn(options),
+      ...addressesIn(options),
     ],
     canBuild: isBuilt || detected?.buildCommand !== undefined,
     buildSteps: [

@@ -11,6 +11,7 @@ import {
   type StoredCredentials,
 } from '../../cli/settings/credential-file.js';
 import {originOf} from '../../cli/settings/load-settings.js';
+import {addressOrigin} from '../../cli/settings/option-addresses.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
@@ -59,7 +60,7 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout, 'auth:log
 }
 
 function everythingIn({origins, trusted = [], backends = {}}: StoredCredentials): RemovedCredentials {
-  const trustedOrigins = trusted.map((url) => new URL(url).origin);
+  const trustedOrigins = trusted.map(addressOrigin);
   return {
     origins: [...new Set([...Object.keys(origins), ...trustedOrigins])],
     backends: ['legacy', 'api', ...Object.keys(backends)],

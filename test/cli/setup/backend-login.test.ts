@@ -35,7 +35,17 @@ test.each<[object, string]>([
   ],
   [{a: '203.29', b: 'p\u3002example', list: [{host: 's1'}]}, 'https://203.0.0.29 https://p.example https://s1'],
   [{a: 'eu-west-1', b: './dist', c: 'bundle.tar.gz', d: 'dist/a.b', e: '12345', f: String.raw`C:\a`, g: ''}, ''],
-  [{text: 'see https://d.example', broken: 'https://', none: null, size: 7, path: '/a/b', ftp: 'ftp://l.example'}, ''],
+  [{text: 'see d.example', none: null, size: 7, path: '/a/b', every: '5 m', prefix: 'a=b'}, ''],
+  // Other schemes, with each of several hosts, and without credentials.
+  [{db: 'postgres://me:pw@DB.example:5432/shop'}, 'postgres://db.example:5432'],
+  [{db: 'mongodb://me:pw@a:1,b,[::1]:2/x'}, 'mongodb://a:1 mongodb://b mongodb://[::1]:2'],
+  [{db: 'jdbc:postgresql://e.example/x', ftp: 'ftp://l.example./'}, 'jdbc:postgresql://e.example ftp://l.example.'],
+  // What cannot be parsed counts as a whole: a driver may find another host in it.
+  [{db: 'postgres://a.example/x?host=b.example'}, 'postgres://a.example/x?host=b.example'],
+  [{db: 'redis://a:1,redis://b:2', s: 'unix:///run/x'}, 'redis://a:1,redis://b:2 unix:///run/x'],
+  [{db: String.raw`postgres://b\@a`, dsn: 'me:pw@tcp(b:3306)/x'}, String.raw`postgres://b\@a tcp(b:3306)/x`],
+  [{db: 'host=b user=x password=pw', url: 'https://{t}.a b'}, 'host=b user=x password=*** https://{t}.a b'],
+  [{db: 'tcp:b', git: 'me@b:path', host: '/run/x', broken: 'https://'}, 'tcp:b b:path /run/x https://'],
 ])('options %j: name the addresses %s', (options, origins) => {
   expect(originsIn(options).join(' ')).toBe(origins);
 });
@@ -77,6 +87,26 @@ describe('the stored secrets of a backend', () => {
       'The secrets stored for the acme backend are not used, because they were not stored for https://b.example. ' +
         `To store them for it, run: mycli auth:login --runtime-backend acme${flags}`,
     ]);
+  });
+
+  test.each([
+    'postgres://db.example:5433/shop',
+    'postgres://b.example:5432/shop',
+    'postgres://db.example:5432,b.example/shop',
+    'postgres://db.example:5432/shop?host=b.example',
+    'mysql://db.example:5432',
+    'host=b.example user=x',
+    'tcp:b.example',
+  ])('login: stored secrets go to no other database than at the login: %s', async (url) => {
+    const origins = originsIn({url: 'postgres://me:pw@db.example:5432/shop'});
+    const acme = {options: ['password'], values: {password: 'canary'}, origins: [...origins]};
+    await updateCredentials(file, (stored) => ({...stored, backends: {acme}}));
+    expect(await storedSecrets({name: 'acme'}, {url: 'postgres://DB.example:5432/other'}, {}, file)).toEqual({
+      password: 'canary',
+    });
+    expect(warnings).toEqual([]);
+    expect(await storedSecrets({name: 'acme'}, {url}, {}, file)).toEqual({});
+    expect(warnings).toEqual([expect.stringContaining('they were not stored for ')]);
   });
 });
 
@@ -194,6 +224,33 @@ test('a login to an address that only a configuration file names is refused with
       ],
     },
   });
+});
+
+test('a database that only a configuration file names gets no secrets, unless it is listed as trusted', async () => {
+  await using bench = await createPluginBench('acme');
+  const name = async (memory: string) =>
+    writeFile(
+      join(bench.project, 'mycli.config.json'),
+      JSON.stringify({runtimeBackend: 'acme', backends: {acme: {memory}}}),
+    );
+  const run = async (args: readonly string[], trusted = '') => {
+    const env = {...bench.env, XDG_CONFIG_HOME: bench.root, MYCLI_TRUSTED_ORIGINS: trusted};
+    const ended = await runWarm([...args, '--json'], {cwd: bench.project, env, stdin: 'canary-token\n'});
+    return {code: ended.code, said: ended.stdout + ended.stderr};
+  };
+  await name('postgres://me:canary-pw@db.example:5432/shop');
+  const refused = await run(['auth:login', '--no-verify']);
+  expect(refused).toMatchObject({code: 3, said: expect.stringContaining('"origin": "postgres://db.example:5432"')});
+  expect(await run(['auth:login', '--no-verify'], 'postgres://db.example')).toMatchObject({code: 3});
+  expect(await run(['auth:login', '--no-verify'], 'postgres://db.example:5432')).toMatchObject({code: 0});
+  const own = await run(['auth:status', '--no-verify']);
+  expect(own.said).toContain('"postgres://db.example:5432"');
+  expect(own.said).not.toContain('were not stored for');
+  await name('host=b.example user=me password=canary-pw');
+  const other = await run(['auth:status', '--no-verify']);
+  expect(other.said).toContain('they were not stored for host=b.example user=me password=***.');
+  for (const {said} of [refused, own, other]) expect(said).not.toContain('canary');
+  expect(await run(['auth:logout', '--all'])).toMatchObject({code: 0});
 });
 
 test('a login to an address that the variable gives as JSON needs no confirmation', async () => {
