@@ -22,7 +22,7 @@ export type {
 } from './operations/push/options.js';
 export type {ProjectStatusOptions as GetProjectStatusOptions} from './operations/targets/options.js';
 export type {CheckOptions} from './settings/types.js';
-export type {ArchiveInspection, PatternMatches} from './bundle/contents/inspect-archive.js';
+export type {ArchiveInspection, PatternMatches} from './bundle/contents/bundle-contents.js';
 export type {
   ArchiveContents,
   ArchiveLayoutOptions,

@@ -11,7 +11,7 @@ import type {
 import {tmpdir} from 'node:os';
 import type {Writable} from 'node:stream';
 import type {LogEntry} from './backends/contract.js';
-import type {ArchiveInspection} from './bundle/contents/inspect-archive.js';
+import type {ArchiveInspection} from './bundle/contents/bundle-contents.js';
 import type {PackResult} from './bundle/types.js';
 import {createSweptDirectory} from './files/temporary-directory.js';
 import type {AuthStrategy} from './http/types.js';

@@ -1,12 +1,13 @@
 export {bundleFingerprint, manifestPathOf} from './archive/manifest.js';
-export {packBundle, type PackOptions} from './archive/pack.js';
 export {archiveSize} from './archive/write-tar.js';
 export {
   contentDigest,
+  packBundle,
   streamBundle,
   verifyReplaceable,
   writeBundle,
   type BundleStream,
+  type PackOptions,
 } from './archive/write-bundle.js';
 export {checkBundleOptions, type BundleContentOptions, type BundlePlanOptions} from './config/check-options.js';
 export {readDeclaredDependencies} from './config/defaults.js';
@@ -22,7 +23,6 @@ export {
 } from './files/patterns.js';
 export {verifyMarks} from './files/public-files.js';
 export {checkFileKinds, privateFilesIn} from './files/file-kinds.js';
-export {debrisWarnings} from './files/debris.js';
 export {planBundle, type BundlePlan} from './plan.js';
 export {checkArchivedScripts} from './files/server-code.js';
 export {withReaders} from './prebuilt/bundle-readers.js';

@@ -4,9 +4,9 @@ import {unmatchedWarnings, cacheWarnings, wideEntries, withStrictAdvice} from '.
 import {checkBundleOptions, type BundlePlanOptions} from './config/check-options.js';
 import {verifyBuildDirectory} from './files/build-output.js';
 import {misplacedRules, readIgnoreRules} from './files/ignore-rules.js';
-import {buildWarnings} from '../projects/check-build.js';
+import {buildWarnings, startWarnings} from '../projects/check-build.js';
 import {frameworkOfBuild, otherEntries} from '../projects/build-rows.js';
-import {unfitEntry, unfitError, unfitForHost} from '../projects/unfit-build.js';
+import {partWarnings, unfitEntry, unfitError, unfitForHost} from '../projects/unfit-build.js';
 import {exists} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {ownValue} from '../text/json.js';
@@ -18,7 +18,6 @@ import {backslashWarnings, markFiles, type PatternLists} from './files/patterns.
 import {hiddenSite, siteWarnings, ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
 import {checkBuildScripts} from './files/server-code.js';
 import {checkFileKinds} from './files/file-kinds.js';
-import {partWarnings, startWarnings} from './files/left-out.js';
 import {readConfigSources, type ConfigSource} from './config/config-sources.js';
 import {frameworkMetadata} from './config/defaults.js';
 import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';

@@ -1,4 +1,4 @@
-import {everythingIn} from './everything-in.js';
+import {everythingIn} from './server-files.js';
 import type {Framework} from './framework.js';
 
 const staticSite = {static: true, marks: ['index.html']} as const;

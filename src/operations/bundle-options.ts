@@ -1,8 +1,7 @@
 import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.js';
-import type {ArchiveLayoutOptions} from '../bundle/contents/bundle-contents.js';
+import type {ArchiveInspection, ArchiveLayoutOptions} from '../bundle/contents/bundle-contents.js';
 import type {ContentsDiff} from '../bundle/contents/compare-contents.js';
-import type {ArchiveInspection} from '../bundle/contents/inspect-archive.js';
 import type {BundleContentOptions} from '../bundle/index.js';
 import type {Bundle, BundleFormat, PackResult} from '../bundle/types.js';
 import type {RuntimeCliError} from '../errors/index.js';

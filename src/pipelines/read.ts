@@ -21,7 +21,7 @@ import {
   downloadCapabilities,
   readDownloaded,
 } from '../operations/download-bundle.js';
-import {inspectFile, type ArchiveInspection} from '../bundle/contents/inspect-archive.js';
+import {inspectFile, type ArchiveInspection} from '../bundle/contents/bundle-contents.js';
 import {collectDeployments, readBundles} from '../operations/list-bundles.js';
 import {listRange} from '../operations/pages.js';
 import {backendTitle} from '../backends/names.js';

@@ -4,8 +4,7 @@ import {exists} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {frameworks} from '../frameworks/frameworks.js';
 import {asRecord} from '../text/json.js';
-import {firstOf, hasPath} from './build-folder.js';
-import {namesIn, readConfigs, readJsonRecord, readProject, type Project} from './read-project.js';
+import {firstOf, hasPath, namesIn, type Project, readConfigs, readJsonRecord, readProject} from './read-project.js';
 import {hasServerCode} from './server-scripts.js';
 
 /**

@@ -4,6 +4,7 @@ import {onWindows} from '../text/platform.js';
 import {shellLine} from '../text/suggest.js';
 import {readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
+import {findServer, otherEntries} from './build-rows.js';
 import {importsOf, type ModuleImports} from './module-imports.js';
 import {namesIn} from './read-project.js';
 import {fileNamed} from './server-scripts.js';
@@ -58,6 +59,15 @@ export async function buildWarnings(
     ...warnings,
     `${entry} imports packages that are not in the bundle: ${names.slice(0, listed).join(', ')}${others}. ` +
       'The server will fail to start. Bundle them into the build (in Vite: ssr.noExternal), or copy node_modules into it.',
+  ];
+}
+
+/** A warning about a build of no known framework that has server-only files, and nothing that the Runtime can start. */
+export async function startWarnings(build: string, paths: readonly string[]): Promise<readonly string[]> {
+  if (otherEntries.some((path) => paths.includes(path)) || (await findServer(build)) !== undefined) return [];
+  return [
+    'Nothing in the build is a server that the Runtime can start, so every path without a file answers 404. Add an ssr.mjs ' +
+      'at its top that listens, or exports an app or a handler as default. For a site without a server, build pages instead.',
   ];
 }
 

@@ -3,9 +3,8 @@ import {readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {listPaths} from '../text/entry-names.js';
 import {shellLine} from '../text/suggest.js';
-import {firstOf, foldersIn} from './build-folder.js';
+import {buildCommandOf, firstOf, foldersIn, namesIn, type Project, readProject} from './read-project.js';
 import {angularProject, builtFolders, frameworkOfBuild, located, rowsOf} from './build-rows.js';
-import {buildCommandOf, namesIn, readProject, type Project} from './read-project.js';
 import {hasServerCode} from './server-scripts.js';
 import {builtForOtherHost, several, unfitBuild, unfitEntry, type UnfitBuild} from './unfit-build.js';
 

@@ -7,8 +7,7 @@ import {isAssetPath, serverCodeIn, type ServerScript} from '../frameworks/server
 import {sourceOf} from '../text/entry-names.js';
 import {asRecord, tryJson} from '../text/json.js';
 import {importsOf} from './module-imports.js';
-import {filesIn} from './build-folder.js';
-import {readJsonRecord} from './read-project.js';
+import {filesIn, readJsonRecord} from './read-project.js';
 
 export interface FoundScripts {
   readonly server: readonly ServerScript[];

@@ -1,4 +1,4 @@
-import {join, posix} from 'node:path';
+import {join, posix, sep} from 'node:path';
 import {createError} from '../errors/index.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
@@ -6,9 +6,8 @@ import {otherHosts, type OtherHost} from '../frameworks/other-hosts.js';
 import {foldersOf} from '../frameworks/server-files.js';
 import {listPaths} from '../text/entry-names.js';
 import {shellLine} from '../text/suggest.js';
-import {filesIn, firstOf, hasPath} from './build-folder.js';
+import {filesIn, firstOf, hasPath, readJsonRecord, readProject} from './read-project.js';
 import {entryOf} from './build-rows.js';
-import {readJsonRecord} from './read-project.js';
 
 export interface UnfitBuild {
   readonly problem: string;
@@ -122,4 +121,25 @@ export async function unfitEntry(
 /** The error about a build that can't be pushed: `ERR_BUILD_DIRECTORY`. */
 export function unfitError({problem, advice}: UnfitBuild): Error {
   return createError('ERR_BUILD_DIRECTORY', problem, {suggestions: [`${advice}.`]});
+}
+
+/** Warnings about parts of a project that only another host runs, so that no build has them. */
+export async function partWarnings(project: string, build: string): Promise<readonly string[]> {
+  const {names: files, packages} = await readProject(project);
+  const names = [...files, ...packages];
+  const found: string[] = [];
+  const parts = otherHosts.flatMap(({host, parts: own = []}) => own.map((part) => ({host, ...part})));
+  for (const {host, path, beside} of parts) {
+    const isOthers = beside === undefined || names.some((name) => beside.test(name));
+    // Any project may have an API beside it.
+    if (path.startsWith('..') && !(await exists(join(project, '../redwood.toml')))) continue;
+    const place = join(project, path);
+    if (isOthers && !`${place}${sep}`.startsWith(`${build}${sep}`) && (await exists(place)))
+      found.push(`${path} (${host})`);
+  }
+  if (found.length === 0) return [];
+  return [
+    `The bundle leaves out what only another host runs: ${found.join(', ')}. If the site needs it, keep it there and call it ` +
+      'by its URL, or make it part of a server (docs/guides/frameworks.md, Other servers).',
+  ];
 }

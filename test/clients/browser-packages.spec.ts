@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {filesIn} from '../../src/projects/build-folder.js';
+import {filesIn} from '../../src/projects/read-project.js';
 import {findServerScripts, scriptsOf} from '../../src/projects/server-scripts.js';
 
 // Packages of which sites copy files as they are published.

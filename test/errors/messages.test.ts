@@ -6,7 +6,7 @@ import type {Command} from '@oclif/core';
 import {expect, onTestFinished, test} from 'vitest';
 import {callBackend} from '../../src/backends/call.js';
 import {createBackendRegistry} from '../../src/backends/registry.js';
-import {packBundle} from '../../src/bundle/archive/pack.js';
+import {packBundle} from '../../src/bundle/archive/write-bundle.js';
 import {planBundle} from '../../src/bundle/plan.js';
 import {readWorkTree} from '../../src/bundle/provenance/git.js';
 import {refuseOtherProject} from '../../src/cli/settings/config-file.js';

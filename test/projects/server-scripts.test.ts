@@ -1,6 +1,6 @@
 import {beforeEach, describe, expect, test} from 'vitest';
 import {findServerScripts, scriptsOf, startedScripts} from '../../src/projects/server-scripts.js';
-import {filesIn} from '../../src/projects/build-folder.js';
+import {filesIn} from '../../src/projects/read-project.js';
 import {importsOf} from '../../src/projects/module-imports.js';
 import {makeFolder, writeTree, type Tree} from '../folder.js';
 

@@ -73,6 +73,11 @@ export function manifestPathOf(archivePath: string): string {
   return `${archivePath}.json`;
 }
 
+/** The path prefix of a bundle's entries: `rootDir` for v2, `{projectSlug}/bld` for v1. */
+export function entryPrefix({rootDir, projectSlug = ''}: Pick<BundleContent, 'rootDir' | 'projectSlug'>): string {
+  return rootDir ?? `${projectSlug}/bld`;
+}
+
 /** What a plan and an archive have in common. */
 export function contentOf(bundle: BundleContent): BundleContent {
   const {format, message, projectSlug, rootDir, configPath, matchMode, config, provenance, files} = bundle;

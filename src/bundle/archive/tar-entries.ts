@@ -1,7 +1,7 @@
 import {configJson} from '../config/content-schema.js';
 import {comparePaths, sourceOf} from '../../text/entry-names.js';
 import type {BundlePlan} from '../plan.js';
-import type {BundleContent} from '../types.js';
+import {entryPrefix} from './manifest.js';
 import type {PlannedFile} from './read-files.js';
 
 /** An entry to write to the archive. */
@@ -14,11 +14,6 @@ export type TarEntry = {
   | {readonly kind: 'folder'}
   | {readonly kind: 'content'; readonly content: Buffer}
 );
-
-/** The path prefix of a bundle's entries: `rootDir` for v2, `{projectSlug}/bld` for v1. */
-export function entryPrefix({rootDir, projectSlug = ''}: Pick<BundleContent, 'rootDir' | 'projectSlug'>): string {
-  return rootDir ?? `${projectSlug}/bld`;
-}
 
 /** The entries of a bundle's archive, sorted by path: its files, empty folders and, for v2, its configuration. */
 export function* tarEntries(plan: BundlePlan): Generator<TarEntry> {

@@ -1,4 +1,4 @@
-import {dotNames, everythingIn} from '../../frameworks/everything-in.js';
+import {dotNames, everythingIn} from '../../frameworks/server-files.js';
 import type {ConfigSource} from './config-sources.js';
 import type {PatternLists} from '../files/patterns.js';
 import type {BundleConfig, BundleV2Metadata} from '../types.js';

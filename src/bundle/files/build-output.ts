@@ -2,7 +2,7 @@ import type {Stats} from 'node:fs';
 import {readdir, stat} from 'node:fs/promises';
 import {dirname, join, posix, relative, sep} from 'node:path';
 import {createError} from '../../errors/index.js';
-import {filesIn} from '../../projects/build-folder.js';
+import {filesIn} from '../../projects/read-project.js';
 import {detectBuild, isSource, type DetectedBuild} from '../../projects/detect-build.js';
 import {unfitError} from '../../projects/unfit-build.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';

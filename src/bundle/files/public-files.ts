@@ -1,8 +1,7 @@
 import {posix} from 'node:path';
 import {createError} from '../../errors/index.js';
 import type {Framework} from '../../frameworks/framework.js';
-import {patternsIn} from '../../frameworks/everything-in.js';
-import {listsOf} from '../../frameworks/server-files.js';
+import {listsOf, patternsIn} from '../../frameworks/server-files.js';
 import {fileDetails, listPaths, showPath} from '../../text/entry-names.js';
 import {onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';

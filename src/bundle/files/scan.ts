@@ -1,5 +1,5 @@
 import {lstatSync, readlinkSync, realpathSync, statSync, type Stats} from 'node:fs';
-import {isAbsolute, sep} from 'node:path';
+import {basename, isAbsolute, sep} from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {begins, dataMarks, mayBeOwn, ownKind, readHead} from '../../files/own-files.js';
@@ -8,7 +8,6 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {onWindows} from '../../text/platform.js';
 import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, listFirst, listPaths, showPath, sourceOf} from '../../text/entry-names.js';
-import {isAppleDouble, isDebrisName} from './debris.js';
 import {checkLinks} from './follow-link.js';
 import type {FoundPath, IgnoreRules} from './ignore-rules.js';
 import {noMarks, type MatchableFile} from './patterns.js';
@@ -162,6 +161,26 @@ async function pathsIn(
     ignored.push({path: isFolder ? `${path}/` : path, rule});
     return [];
   });
+}
+
+/** Names of what systems and editors leave in a folder, and nobody means to publish. */
+const debris = new RegExp(
+  `^(?:${[
+    String.raw`\.DS_Store|\.AppleDouble|\.LSOverride|\.Spotlight-V100|\.Trashes|\.fseventsd|__MACOSX`,
+    String.raw`(?:eh)?thumbs\.db|desktop\.ini|\$RECYCLE\.BIN|System Volume Information`,
+    // Swap files and locks: of Vim, Emacs, LibreOffice, Microsoft Office, and of deleted files that are open.
+    String.raw`\..+\.sw[a-p]|.+~|\.#.+|#.+#|\.~lock\..+#|~\$.+|\.nfs[0-9a-f]{16,}|\.fuse_hidden[0-9a-f]{16,}`,
+  ].join('|')})$`,
+  'i',
+);
+
+function isDebrisName(name: string): boolean {
+  return debris.test(name);
+}
+
+/** Whether macOS keeps in a file what other file systems have no room for. Other files may have such a name, too. */
+function isAppleDouble(file: string): boolean {
+  return basename(file).startsWith('._') && begins(file, /^\0\x05\x16\x07/);
 }
 
 /** Adds what is at a path to the findings. Returns whether it is a folder. */

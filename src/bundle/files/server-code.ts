@@ -14,8 +14,7 @@ import {
 } from '../../projects/server-scripts.js';
 import {fileDetails, listReasons} from '../../text/entry-names.js';
 import type {ResolvedConfig} from '../config/resolve-config.js';
-import {manifestPathOf} from '../archive/manifest.js';
-import {entryPrefix} from '../archive/tar-entries.js';
+import {entryPrefix, manifestPathOf} from '../archive/manifest.js';
 import {readTar} from '../prebuilt/read-tar.js';
 import type {Bundle, BundleFile} from '../types.js';
 import {isStatic, ssrOnlyFlag} from './public-files.js';

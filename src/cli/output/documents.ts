@@ -29,7 +29,7 @@ import type {BackendFailure} from '../../backends/registry.js';
 import type {RuntimeBackend} from '../../backends/names.js';
 import type {BundlePlan} from '../../bundle/index.js';
 import type {Bundle, BundleFile, BundleFileCategory, BundleFormat} from '../../bundle/types.js';
-import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
+import type {ArchiveInspection} from '../../bundle/contents/bundle-contents.js';
 import type {DeployBundleResult, PromoteBundleResult, RollbackBundleResult} from '../../operations/options.js';
 import type {ArchiveSummary, PushResult} from '../../operations/push/options.js';
 import type {SafetyMode} from '../../operations/guard/safety.js';

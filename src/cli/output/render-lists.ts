@@ -7,7 +7,7 @@ import type {
 import type {ProjectStatus, TargetStatus} from '../../operations/targets/options.js';
 import prettyBytes from 'pretty-bytes';
 import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
-import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
+import type {ArchiveInspection} from '../../bundle/contents/bundle-contents.js';
 import {categoryWords} from '../../bundle/index.js';
 import type {DeploymentEntry, DeploymentHistory, Documents, StatusOfTargets} from './documents.js';
 import type {BackendFailure} from '../../backends/registry.js';

@@ -1,8 +1,7 @@
 import {posix} from 'node:path';
 import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
-import type {ContentFile} from '../../bundle/contents/bundle-contents.js';
-import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
+import type {ArchiveInspection, ContentFile} from '../../bundle/contents/bundle-contents.js';
 import {presignedUrl} from '../endpoints/local.js';
 import {requestedBundle, param, type Call, type RuntimeContext} from '../runtime-context.js';
 import type {BundleRecord} from '../store/store.js';
@@ -61,7 +60,7 @@ export async function deleteFromPage(call: Call): Promise<Response> {
 }
 
 async function inspect({store}: RuntimeContext, {id, format}: BundleRecord): Promise<ArchiveInspection> {
-  const {inspectFile} = await import('../../bundle/contents/inspect-archive.js');
+  const {inspectFile} = await import('../../bundle/contents/bundle-contents.js');
   const {root, configPath, served, shared} = await store.contents(id);
   const inspection = await inspectFile(store.archivePath(id), {rootDir: root, configPath});
   if (format === 'v2') return inspection;

@@ -7,7 +7,7 @@ import {expect, test} from 'vitest';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 import {rawTar, type HostileEntry} from '../../local-runtime/archives.js';
 import {makeFolder} from '../../folder.js';
-import {inspectFile} from '../../../src/bundle/contents/inspect-archive.js';
+import {inspectFile} from '../../../src/bundle/contents/bundle-contents.js';
 
 const config = {
   name: 'bld/.runtime/config.json',

@@ -12,7 +12,7 @@ import {binary, start} from '../../cli/spawn-cli.js';
 import {createProject} from '../../operations/test-host.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {hostileArchive, rawTar} from '../../local-runtime/archives.js';
-import {inspectFile} from '../../../src/bundle/contents/inspect-archive.js';
+import {inspectFile} from '../../../src/bundle/contents/bundle-contents.js';
 import {downloadBundle} from '../../../src/pipelines/read.js';
 
 const gibibyte = 1024 ** 3;
