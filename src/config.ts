@@ -75,8 +75,8 @@ export interface Redirect {
 /** What can differ by target. */
 export interface SharedConfig {
   /**
-   * Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production). False does not make it
-   * another.
+   * Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production). False does not override
+   * the name.
    */
   readonly production?: boolean | undefined;
   /** Names of the environment variables that the target must have; default: those in .env.example. */
@@ -131,11 +131,11 @@ export interface SharedConfig {
 
 /** What the configuration has for a target. */
 export interface TargetConfig extends SharedConfig {
-  /** Settings that the target is to have. */
+  /** Settings of the target. */
   readonly settings?: TargetSettings | undefined;
-  /** Redirects that the target is to have, or a file with them: JSON, CSV or _redirects. */
+  /** Redirects of the target, or a file with them: JSON, CSV or _redirects. */
   readonly redirects?: string | readonly Redirect[] | undefined;
-  /** Shut the target to visitors without an access header. */
+  /** Require an access header from visitors of the target. */
   readonly access?: boolean | undefined;
   /** Make the target the primary one of its project. */
   readonly primary?: boolean | undefined;
@@ -219,8 +219,8 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
   /** Maximum time without progress. In seconds, while sending a request or receiving its response. @default 60 */
   readonly idleTimeout?: number | undefined;
   /**
-   * How often an upload that breaks off is sent again. From its first byte, if the server cannot have had all of
-   * it. The waits are those of `rateLimit`. @default 2
+   * How often an interrupted upload is repeated. From its first byte, if the server cannot have had all of it. The
+   * waits are those of `rateLimit`. @default 2
    */
   readonly uploadRetries?: number | undefined;
   /** User for the API key; switches from bearer to basic authentication. */
@@ -273,7 +273,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
         readonly copyFrom?: string | undefined;
         /** Settings that a new preview gets. */
         readonly settings?: Omit<TargetSettings, 'name'> | undefined;
-        /** Shut new previews to visitors without an access header. */
+        /** Require an access header from visitors of new previews. */
         readonly access?: boolean | undefined;
       }
     | undefined;

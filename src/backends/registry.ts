@@ -130,7 +130,7 @@ function ambiguousBackend(name: string, matches: readonly BackendRegistration[])
   return createError('ERR_BACKEND_UNKNOWN', `Several plugins have a backend named "${name}": ${plugins.join(', ')}.`, {
     suggestions: [
       `Pass ${matches.map((entry) => `--runtime-backend ${qualified(entry)}`).join(' or ')}.`,
-      'To choose one for the project, set runtimeBackend in mycli.config to that name, or name its options so in backends.',
+      'In mycli.config, use that name in runtimeBackend and backends.',
     ],
     details: {backend: name, plugins},
   });

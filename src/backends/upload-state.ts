@@ -80,10 +80,10 @@ export async function withUploadState<Result>(
     return result;
   } catch (error) {
     if (savedState === undefined || !isRuntimeCliError(error)) throw error;
-    throw amendError(error, {suggestions: ['The next push of the same build goes on where this one has stopped.']});
+    throw amendError(error, {suggestions: ['The next push of the same build resumes the upload.']});
   } finally {
     await states.putBack?.(place).catch((error: unknown) => {
-      use.logger.warn(asSentence(`The state of the upload cannot be put back: ${reasonOf(error)}`));
+      use.logger.warn(asSentence(`The state of the upload cannot be restored: ${reasonOf(error)}`));
     });
     inUse.delete(key);
   }

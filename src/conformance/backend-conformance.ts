@@ -53,7 +53,7 @@ export function backendConformance(
     const similar = unknown.flatMap((name) => nearest(name, names) ?? []);
     const meant = similar.length === 0 ? '' : ` Did you mean ${similar.join('; ')}?`;
     const message = `fixtures.skip has unknown cases: ${unknown.join('; ')}.${meant}`;
-    const proves = 'Each name in "skip" of the fixtures is that of a case of this backend.';
+    const proves = 'Each name in "skip" of the fixtures is the name of a case of this backend.';
     // Thrown right here, Node would print the line of the source, which is that of a minified file.
     return [{name: 'fixtures.skip names cases that there are', proves, run: async () => assert.fail(message)}];
   }
@@ -67,7 +67,7 @@ export function backendConformance(
       assert.ok(skip[name] === undefined, `This case is skipped: ${skip[name]}`);
       await runCase(run, createBackend, fixtures).catch((error: unknown) => {
         if (!(error instanceof NotTried)) throw error;
-        assert.ok(test.skip, `${error.message} Change that, or say in "skip" why this case does not apply.`);
+        assert.ok(test.skip, `${error.message} Fix that, or say in "skip" why this case does not apply.`);
         test.skip(error.message);
       });
     },

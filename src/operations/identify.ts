@@ -88,9 +88,9 @@ export async function renewApiKey(resolved: ResolvedBackend, call: Asking, host:
   return renewing.catch((error: unknown) => {
     if (!isRuntimeCliError(error) || isSettled(error)) throw error;
     throw amendError(error, {
-      message: `There may be a new API key, which nobody has seen, and the old one may have ended. ${error.message}`,
+      message: `The API key may have been replaced by one that was lost. ${error.message}`,
       advice: [
-        ['Try the old one: ', {run: ['auth:status']}, '. If it is refused, get a key on the website of the service.'],
+        ['Try the old one: ', {run: ['auth:status']}, '. If it is refused, get one on the website of the service.'],
       ],
     });
   });

@@ -55,7 +55,7 @@ function describeClock(aheadMs: number): string {
   const minutes = Math.round(Math.abs(aheadMs) / 60_000);
   const difference = minutes < 120 ? count(minutes, 'minute') : count(Math.round(minutes / 60), 'hour');
   const relation = aheadMs > 0 ? 'behind' : 'ahead of';
-  return `The clock of this machine is ${difference} ${relation} that of the service, which counts for ages.`;
+  return `The clock of this machine is ${difference} ${relation} that of the service, which decides how old a bundle is.`;
 }
 
 /** Of the bundles that were found and are still there: those not needed, oldest first, and the others. */

@@ -62,7 +62,7 @@ const tellings: Readonly<Record<string, Tellings>> = {
   wait: {
     interrupted: (ledger) =>
       ledger.deployment === undefined
-        ? {state: `The service goes on with target ${targetOf(ledger)}.`, look: lookForTarget(ledger)}
+        ? {state: `The service continues with target ${targetOf(ledger)}.`, look: lookForTarget(ledger)}
         : deploymentContinues(ledger),
     failed: (ledger) => (ledger.deployment === undefined ? {} : deploymentAccepted(ledger)),
   },

@@ -199,7 +199,7 @@ export const guardRows = {
     schema: schemas.toggle,
     perTarget: true,
     summary: 'Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production).',
-    notes: 'False does not make it another.',
+    notes: 'False does not override the name.',
   },
   variables: {
     schema: schemas.list,
@@ -226,7 +226,7 @@ export const previewRows = {
   previewAccess: {
     config: 'preview.access',
     schema: schemas.toggle,
-    summary: 'Shut new previews to visitors without an access header.',
+    summary: 'Require an access header from visitors of new previews.',
   },
 } as const satisfies SettingRows;
 
@@ -237,19 +237,19 @@ export const targetRows = {
     type: 'TargetSettings',
     schema: settingsOfTarget,
     perTarget: 'only',
-    summary: 'Settings that the target is to have.',
+    summary: 'Settings of the target.',
   },
   redirects: {
     type: 'string | readonly Redirect[]',
     schema: redirects,
     syntax: 'path',
     perTarget: 'only',
-    summary: 'Redirects that the target is to have, or a file with them: JSON, CSV or _redirects.',
+    summary: 'Redirects of the target, or a file with them: JSON, CSV or _redirects.',
   },
   access: {
     schema: schemas.toggle,
     perTarget: 'only',
-    summary: 'Shut the target to visitors without an access header.',
+    summary: 'Require an access header from visitors of the target.',
   },
   primary: {
     schema: schemas.toggle,

@@ -142,7 +142,7 @@ export const connectionRows = {
     variable: 'MYCLI_UPLOAD_RETRIES',
     schema: schemas.nonNegative,
     default: defaultUploadRetries,
-    summary: 'How often an upload that breaks off is sent again; default {default}.',
+    summary: 'How often an interrupted upload is repeated; default {default}.',
     notes: 'From its first byte, if the server cannot have had all of it. The waits are those of `rateLimit`.',
   },
 } as const satisfies SettingRows;

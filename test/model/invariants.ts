@@ -126,7 +126,7 @@ function errorProblems(run: Run, effects: Effects): readonly Problem[] {
   const isTold = ({deleted, deployment, target}: Seen) =>
     (deleted !== undefined && saysDeleted(message, deleted)) ||
     (deployment !== undefined && 'deployment' in details) ||
-    (target !== undefined && message.includes(`The service goes on with target ${target}`));
+    (target !== undefined && message.includes(`The service continues with target ${target}`));
   const lost = effects.lost.filter((one) => !isTold(one));
   const isHarmless = service.seen.every(
     ({fault, name}) =>

@@ -215,7 +215,7 @@ describe('pruning', () => {
     const rules = {keep: 1, olderThanMs: 30 * dayMs, dryRun: true};
     expect(await pruneBundles({...connection, preference: 'legacy', ...rules}, host)).toMatchObject({found: []});
     expect(warnings).toEqual([
-      `The clock of this machine is 1440 hours ${relation} that of the service, which counts for ages.`,
+      `The clock of this machine is 1440 hours ${relation} that of the service, which decides how old a bundle is.`,
     ]);
   });
 

@@ -74,7 +74,7 @@ export function followLink(
 
 const linkReasons = {
   outside: 'which leads outside the build directory',
-  circle: 'which leads in a circle, or through too many others',
+  circle: 'which loops, or leads through too many others',
   unsafe: 'a target that other systems read differently',
 } as const;
 

@@ -50,7 +50,7 @@ interface Findings {
 const leftOutWords = {
   own: 'what mycli wrote',
   debris: 'leftovers of systems and editors',
-  repositories: 'data of version control',
+  repositories: 'version control data',
 } as const;
 /** Characters of a path in a message. */
 const longPath = 300;

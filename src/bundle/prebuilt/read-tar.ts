@@ -82,7 +82,7 @@ function verifyHeader({name, type, size, pax}: Header): void {
   const {path, linkpath, size: paxSize} = asRecord(pax);
   const isClear = path !== '' && linkpath !== '' && paxSize === undefined && (isFile || size === 0);
   if (isClear && Number.isSafeInteger(size)) return;
-  throw new Error(`the header of ${JSON.stringify(name.slice(0, 200))} in it is not clear about its name or size`);
+  throw new Error(`the header of ${JSON.stringify(name.slice(0, 200))} in it is ambiguous about its name or size`);
 }
 
 const blockBytes = 512;

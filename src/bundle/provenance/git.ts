@@ -128,7 +128,7 @@ export function remoteOrigin(directory: string, env: Environment): Promise<strin
 
 function gitMissing(directory: string): Error {
   return createError('ERR_GIT', `git cannot be run in ${directory}, which is in a git work tree.`, {
-    suggestions: ['Install git or add it to PATH. If it is there, see whether it answers: git status'],
+    suggestions: ['Install git or add it to PATH. If it is there, check that it works: git status'],
   });
 }
 

@@ -160,7 +160,7 @@ function describeExtra(extra: readonly string[], flags: readonly string[], comma
   if (isLikelySecret(first)) return hiddenExtra;
   const message = `Unexpected argument: ${first}`;
   if (first.startsWith('-')) return {message, suggestions: [leaveOutDashes]};
-  if (command === 'config:show') return {message, suggestions: ['It shows all settings. For one of them, add --json.']};
+  if (command === 'config:show') return {message, suggestions: ['It shows all settings. To pick one, add --json.']};
   if (flags.includes('from'))
     return {message, suggestions: [`Pass ${shellLine('--from', first, '--target', second)}.`]};
   if (flags.includes('to') && /^(?:latest|\d+)$/.test(first)) return {message, suggestions: [`Pass --to ${first}.`]};

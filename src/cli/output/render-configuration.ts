@@ -70,7 +70,7 @@ export function renderApplied(result: AppliedTarget, output: Output): AppliedTar
   const {applied, dryRun, targetSlug, access} = result;
   if (dryRun) return {...result, ...renderTargetDiff(result, output)};
   if (applied === 0 && access === undefined) output.outcome(`Nothing to change: ${targetSlug} is as configured.`);
-  else if (applied === 0) output.outcome(`Made a new access header for ${targetSlug}.`);
+  else if (applied === 0) output.outcome(`Created a new access header for ${targetSlug}.`);
   else output.outcome(`Changed ${targetSlug}: ${count(applied, 'difference')} resolved.`);
   adviseVariables(result, output);
   return result;
@@ -90,7 +90,7 @@ export async function withAccess<Result>(
       await replaceTextFile(file, `${made}\n`, 0o600);
       output.outcome(`Wrote the value of the access header of ${targetSlug} to ${file}.`);
     } else if (made !== undefined) {
-      output.outcome(`${targetSlug} is shut. Visitors get in with this header, whose value nobody can read again:`);
+      output.outcome(`${targetSlug} requires this header from visitors. Its value can't be read again:`);
       output.result(`${accessHeader}: ${made}`);
     }
     if (made !== undefined) output.hint([`Checks send it with check.headers: {'${accessHeader}': '@FILE'}.`]);

@@ -118,7 +118,7 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
   if (result.success) return result.output;
   const {version} = asRecord(stored.value);
   if (typeof version === 'number' && version > 1)
-    throw createError('ERR_CONFIG_INVALID', `${path} is of a newer version of mycli.`, {
+    throw createError('ERR_CONFIG_INVALID', `${path} was written by a newer version of mycli.`, {
       suggestions: ['Update mycli. Or set XDG_CONFIG_HOME to another folder, and log in again there.'],
     });
   // Neither the content nor the JSON parser's error is repeated: both may contain a secret.

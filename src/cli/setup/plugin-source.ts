@@ -24,7 +24,7 @@ export function locatePlugin(name: string, cwd: string): PluginSource {
   if (existsSync(path)) return {spec: decodeURIComponent(pathToFileURL(path).href), from: path};
   if (name.startsWith('file:') || name.startsWith('.') || isAbsolute(name))
     throw createError('ERR_USAGE', `${path} does not exist.`, {
-      suggestions: ['Pass a package, or a folder that is there.'],
+      suggestions: ['Pass a package, or a folder that exists.'],
     });
   if (/^@[^/]+\/[^/]+$/.test(name) || !/[/:]/.test(name)) return {spec: name};
   return {spec: name, from: name.includes(':') ? name : `https://github.com/${name}`};

@@ -30,7 +30,7 @@ export async function readRedirects(path: string): Promise<readonly Redirect[]> 
   if (problems.length === 0) return read.flatMap(({redirect}) => redirect ?? []);
   const more = problems.length > mostShown ? [`and ${String(problems.length - mostShown)} more`] : [];
   const shown = [...problems.slice(0, mostShown), ...more].join('; ');
-  throw createError('ERR_CONFIG_INVALID', `${path} has redirects that a target cannot have. ${shown}.`, {
+  throw createError('ERR_CONFIG_INVALID', `${path} has redirects that targets do not support. ${shown}.`, {
     suggestions: ['Correct these, or leave them out. docs/reference/configuration.md has the fields of a redirect.'],
     details: {file: path, problems},
   });
@@ -82,11 +82,11 @@ function lines(text: string): readonly Entry[] {
       const splat = to.includes(':splat');
       const problem =
         rest.length > 0 || code.includes('=') || /^\w+=/.test(to)
-          ? 'a target has no redirects with conditions or parameters'
+          ? 'conditions and parameters are not supported'
           : !/^30[12]$/.test(code)
             ? `a target has redirects with 301 and 302, not ${code}`
             : /\/:\w/.test(from + to.replaceAll(':splat', '')) || (splat && !from.endsWith('*'))
-              ? 'a target has no placeholders but * at the end, which is :splat'
+              ? 'the only placeholder is * at the end, which is :splat'
               : undefined;
       const redirect = {from, to: to.replaceAll(':splat', '*'), status: Number(code), forwardQuery: true};
       return {place, problem, value: {...redirect, forwardWildcard: splat}};

@@ -28,8 +28,8 @@ export async function requireConfiguration(settings: Settings, slug: string): Pr
   const configuration = await targetConfigurationOf(settings);
   if (Object.keys(configuration).length > 0) return configuration;
   const init = {run: ['target:diff', slug, '--init']};
-  throw createError('ERR_USAGE', `The configuration says nothing about the target "${slug}".`, {
-    suggestions: [['To write what it is like now into the configuration, run: ', init]],
+  throw createError('ERR_USAGE', `The configuration does not describe the target "${slug}".`, {
+    suggestions: [['To write its current state into the configuration, run: ', init]],
   });
 }
 

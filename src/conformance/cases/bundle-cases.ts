@@ -12,8 +12,8 @@ export const bundleCases = {
     {
       name: 'download: returns the uploaded bytes',
       proves:
-        'The bytes, the digest and the total are those of the upload. With its validator, a download continues where it says ' +
-        'or starts over; with that of another archive, it starts over. One that is aborted ends within a second.',
+        'Bytes, digest and total match the upload. With the validator of its archive, a download resumes where it ' +
+        'says or starts over; with another one, it starts over. After an abort, it ends within a second.',
       async run(subject) {
         const bundle = await subject.makeBundle();
         const {size, sha256} = bundle;
@@ -42,7 +42,7 @@ export const bundleCases = {
   deleteBundle: [
     {
       name: 'delete: removes the bundle and no other',
-      proves: 'It is gone, deleting it again is refused, and bundles with the same content or message stay.',
+      proves: 'The bundle is gone, deleting it again is refused, and bundles with the same content or message stay.',
       async run(subject) {
         const unwanted = await subject.makeBundle();
         const namesake = await subject.makeBundle({message: unwanted.message});
@@ -65,8 +65,7 @@ export const bundleCases = {
 export const idCases: readonly Case[] = bundleOperations.map(({name, needs, run}) => ({
   name: `${name}: an unknown bundle is refused with a code`,
   needs: [needs],
-  proves:
-    'An ID of no bundle is `ERR_BUNDLE_UNKNOWN` or a 404. One with `?`, `#` or `..` is refused: encode it in URLs.',
+  proves: 'An unknown ID is `ERR_BUNDLE_UNKNOWN` or a 404. An ID with `?`, `#` or `..` is refused: encode it in URLs.',
   async run(subject) {
     const bundle = await subject.makeBundle();
     const id = await subject.upload(bundle);

@@ -12,7 +12,7 @@ function emptyAtFirst(name: 'redirects' | 'access', member: 'listRedirects' | 'l
   return {
     name: `${name}: a new target has none`,
     needs: ['deploy'],
-    proves: 'The list is empty, and that of a target that does not exist is an error.',
+    proves: 'The list is empty. For a target that does not exist, it is an error.',
     async run(subject) {
       expectAnswer('the list of a new target', await subject.list(member, await ready(subject)), []);
       const work = subject.list(member, {targetSlug: 'conformance-none'});
@@ -40,7 +40,7 @@ export const configurationCases = {
   readTarget: [
     {
       name: 'target-settings: those of an unknown target are an error',
-      proves: 'What is not there has no settings.',
+      proves: 'Reading the settings of a target that does not exist is an error.',
       async run(subject) {
         const work = subject.call('readTarget', {targetSlug: 'conformance-none'});
         await expectError('the settings of an unknown target', work, anyCode);
@@ -51,7 +51,7 @@ export const configurationCases = {
     {
       name: 'update-target: what is not named stays',
       needs: ['readTarget', 'deploy'],
-      proves: 'Settings are read as they were set, with those that were set before.',
+      proves: 'Reading returns what was set, and what was set before.',
       async run(subject) {
         const target = await ready(subject);
         await subject.call('updateTarget', {...target, settings: {sourceMaps: true}});
@@ -71,7 +71,7 @@ export const configurationCases = {
     {
       name: 'change-redirects: a redirect is added, replaced and removed',
       needs: ['listRedirects', 'deploy'],
-      proves: 'Each change is of the one redirect, whatever is in its path, and lists show it.',
+      proves: 'Each change affects one redirect, whatever its path contains, and lists show it.',
       async run(subject) {
         const target = await ready(subject);
         const items = () => subject.list('listRedirects', target);
@@ -99,7 +99,7 @@ export const configurationCases = {
     {
       name: 'change-access: a header is added and removed, and its value is not listed',
       needs: ['listAccess', 'deploy'],
-      proves: 'Lists have its ID. No list, log or error has its value.',
+      proves: 'Lists contain its ID. No list, log or error contains its value.',
       async run(subject) {
         const target = await ready(subject);
         const value = 'canary-value-of-access';

@@ -63,7 +63,8 @@ export const deploymentCases = {
   promote: [
     {
       name: 'promote: the bundle of one target runs on the other',
-      proves: 'The bundle runs there, too. One that has been replaced on its target, or does not exist, is refused.',
+      proves:
+        'The bundle runs there, too. A bundle that its target no longer runs, or that does not exist, is refused.',
       async run(subject) {
         const {targetSlug, otherTarget} = subject;
         const [older, newer] = [await subject.uploaded(), await subject.uploaded()];

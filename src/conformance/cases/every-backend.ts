@@ -13,7 +13,7 @@ import {encodeSlugs, slugsLike} from './target-cases.js';
 export const everyBackendCases: readonly Case[] = [
   {
     name: 'each project has its own bundles and deployments',
-    proves: 'What one project has is neither listed in another one, nor deployed, downloaded or deleted from there.',
+    proves: "Through another project, its bundles and deployments can't be listed, deployed, downloaded or deleted.",
     async run(subject) {
       if (subject.service.projectSlug !== undefined) {
         notTried('The service of the fixtures has a projectSlug, so there is no other project.');
@@ -40,8 +40,8 @@ export const everyBackendCases: readonly Case[] = [
   {
     name: 'projects whose slugs differ are different projects',
     proves:
-      'Also if they differ in case, or after 60 characters, or only after a `?`, `#`, `%` or blank unless `slugs` excludes ' +
-      'those. A slug that the service cannot take is an error.',
+      'Even if they differ only in case, after 60 characters, or after a `?`, `#`, `%` or blank (unless `slugs` ' +
+      'excludes those). A slug that the service cannot take is an error.',
     async run(subject) {
       const {backend, parts} = subject;
       if (subject.service.projectSlug !== undefined) {
@@ -102,11 +102,11 @@ export const everyBackendCases: readonly Case[] = [
       const missing = await checking
         .run(true, () => subject.check())
         .finally(() => unsubscribe('net.client.socket', onSocket));
-      expectAnswer('what check() misses with the settings of the fixtures', missing, []);
+      expectAnswer('what check() reports missing with the settings of the fixtures', missing, []);
       assert.ok(!used.has(true), 'check() used the network.');
       const {options = {}, env = {}} = subject.parts.fixtures.unconfigured ?? {};
       const {length} = await subject.check({options, env});
-      assert.ok(length > 0, 'check() misses nothing without settings. See "unconfigured" in the fixtures.');
+      assert.ok(length > 0, 'check() reports nothing missing without settings. See "unconfigured" in the fixtures.');
     },
   },
   {
@@ -132,7 +132,7 @@ export const everyBackendCases: readonly Case[] = [
       const user = withSecrets(subject, secrets);
       await user.assertMasked();
       await user.assertNoLeak();
-      expectAnswer('what check() misses after a login', await user.check(), []);
+      expectAnswer('what check() reports missing after a login', await user.check(), []);
       if (user.backend.verify) await user.call('verify', undefined);
       await user.upload();
     },

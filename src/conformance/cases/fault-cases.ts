@@ -22,7 +22,7 @@ const rules: readonly FaultRule[] = [
   {
     name: 'an abort ends it within a second',
     proves:
-      'Held at any of its requests, it ends a second after an abort, leaves no upload, and no half of a deployment.',
+      'Held at any of its requests, it ends within a second after an abort, and leaves no upload and no half-made deployment.',
     kind: 'hold',
   },
   {
@@ -57,7 +57,7 @@ const rules: readonly FaultRule[] = [
   },
   {
     name: 'a lost answer is requested again, or leaves the outcome open',
-    proves: 'What only reads asks again. What writes succeeds or is `ERR_OUTCOME_UNKNOWN`: nothing is done twice.',
+    proves: 'Reads are repeated. Writes succeed or are `ERR_OUTCOME_UNKNOWN`: nothing is done twice.',
     kind: 'lose',
     error: withCode('ERR_OUTCOME_UNKNOWN'),
   },

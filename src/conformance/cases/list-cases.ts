@@ -10,7 +10,7 @@ export const listCases = {
     {
       name: 'list: its pages are the bundles as they were uploaded, newest first',
       proves:
-        'Pages of any size are together all bundles in order, and a total counts them all. The message and digest are right, ' +
+        'Pages of any size add up to all bundles in order, and a total counts them all. Message and digest are right, ' +
         '`createdAt` is just now, in ISO 8601 with a time zone, and the status becomes `ready` or is `unknown`.',
       async run(subject) {
         const older = await uploadMany(subject);
@@ -28,7 +28,7 @@ export const listCases = {
     },
     {
       name: 'list: a bundle that is added while its pages are read moves no other',
-      proves: 'Those that were there are listed once each. With `offsetCursors`, they may be listed twice.',
+      proves: 'Bundles that were there before are listed once. With `offsetCursors`, they may be listed twice.',
       async run(subject) {
         const there = [await subject.uploaded(), await subject.uploaded(), await subject.uploaded()].toReversed();
         const {items, cursor} = await subject.call('listBundles', {limit: 1});
@@ -102,7 +102,7 @@ async function samePages<Name extends Lister>(
   const items = await subject.list(name, request);
   await subject.nextInstant();
   const single = await subject.again().list(name, request, {limit: 1});
-  const advice = 'Nothing has happened since it was listed in one: follow the limit and the cursor.';
+  const advice = 'Nothing has changed since the list was read in one page: apply the limit and the cursor.';
   expectAnswer('the length of the list in pages of one item', single.length, items.length, advice);
   for (const [index, item] of items.entries()) {
     expectAnswer(`item ${index + 1} of the list in pages of one item`, single[index], item, advice);

@@ -71,8 +71,7 @@ export const targetCases = {
     {
       name: 'create-target: a copy starts with the variables of its source, which must be there',
       isFor: ({copiesTargets}) => copiesTargets !== false,
-      proves:
-        'An unknown source is an error. A backend that does not look at `copyFrom` sets `copiesTargets` to false.',
+      proves: 'An unknown source is an error. A backend that ignores `copyFrom` sets `copiesTargets` to false.',
       async run(subject) {
         const {setVariables, listVariables} = subject.backend;
         const create = async (targetSlug: string, copyFrom?: string) => {
@@ -100,7 +99,7 @@ export const targetCases = {
       name: 'delete-target: only the deleted target is gone',
       needs: ['listTargets', 'deploy'],
       proves:
-        'It leaves the list, where it may be `deleting` for a while. The other targets stay. An unknown target is an error.',
+        'It disappears from the list, where it may be `deleting` for a while. The other targets stay. An unknown target is an error.',
       async run(subject) {
         const {targetSlug, otherTarget} = subject;
         for (const slug of [targetSlug, otherTarget]) await subject.deployed(undefined, slug);
@@ -121,7 +120,7 @@ export const targetCases = {
     {
       name: 'variables: a target without any has none',
       needs: ['deploy'],
-      proves: 'The list is empty, and that of a target that does not exist is an error.',
+      proves: 'The list is empty. For a target that does not exist, it is an error.',
       async run(subject) {
         await subject.deployed();
         expectAnswer('the variables of a new target', await namesOf(subject), []);

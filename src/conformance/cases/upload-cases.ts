@@ -75,7 +75,7 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
     },
     {
       name: `${what}: bundles that are uploaded at the same time are different ones`,
-      proves: 'Each has an ID of its own, which the time alone does not give, and its own bytes.',
+      proves: 'Each has its own bytes and its own ID, which must not depend on the time alone.',
       async run(subject) {
         const sizes = Array.from({length: 8}, (_, index) => 100 + index);
         const bundles = await Promise.all(sizes.map((contentBytes) => subject.makeBundle({format, contentBytes})));
@@ -105,7 +105,8 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
 export function resumeCase(contentBytes: number): Case {
   return {
     name: 'resume: only what the service lacks is sent again',
-    proves: 'After an upload broke off, the next one sends less than the whole, unless the service does not know it.',
+    proves:
+      'After an interrupted upload, the next one sends only the rest, unless the service no longer has the beginning.',
     async run(subject, open) {
       const {relay, saved} = subject.parts;
       relay.arm();

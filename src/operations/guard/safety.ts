@@ -41,7 +41,7 @@ interface Change {
   readonly operation: WriteOperation;
   /** The target that it changes. */
   readonly targetSlug?: string | undefined;
-  /** Whether the caller says that the target is production. False does not make it another. */
+  /** Whether the caller says that the target is production. False does not override the name. */
   readonly production?: boolean | undefined;
 }
 

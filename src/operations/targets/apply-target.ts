@@ -137,7 +137,7 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
     for (const [change, error] of lost) {
       if (!isDone(change)) throw about(change, error, 'may have been changed');
       open.host.outlet.settles();
-      open.host.outlet.warn(`${change.what} was changed, although the answer of the service was lost.`);
+      open.host.outlet.warn(`${change.what} was changed, but the answer of the service was lost.`);
     }
     if (![...lost.keys()].every(isDone) || !isRuntimeCliError(failure.error) || isSettled(failure.error))
       throw failure.error;
@@ -160,7 +160,7 @@ export async function rotateAccess(given: Applying): Promise<void> {
   const {open, targetSlug, value} = applying;
   const state = {access: await accessOf(open, targetSlug)};
   await carryOut([accessAddition(applying, state)], applying);
-  const advice = 'Those before still work, too. To remove them, rotate once more.';
+  const advice = 'The old ones still work, too. To remove them, rotate again.';
   if (!(await works(open, targetSlug, value))) {
     open.host.outlet.warn(`${targetSlug} does not accept the new access header yet. ${advice}`);
     return;

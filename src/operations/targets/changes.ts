@@ -66,7 +66,7 @@ export function invalidatedPatterns({patterns = []}: Pick<InvalidateOptions, 'pa
   const wrong = patterns.find((pattern) => !/^\/\P{Cc}*$/u.test(pattern));
   if (wrong === undefined) return patterns.length === 0 ? ['/*'] : [...new Set(patterns)];
   throw createError('ERR_OPTION_INVALID', `${JSON.stringify(wrong)} cannot be invalidated: it must start with /.`, {
-    suggestions: ['Use paths as the browser asks for them, such as "/*" or "/images/*".'],
+    suggestions: ['Use paths as browsers request them, such as "/*" or "/images/*".'],
   });
 }
 

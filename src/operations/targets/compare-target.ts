@@ -160,7 +160,7 @@ export function unsupportedWarnings(
   const named = [...Object.keys(settings), ...(primary === true ? ['primary'] : [])];
   const lacking = named.filter((name) => unsupported.includes(name));
   if (lacking.length === 0) return [];
-  return [`The ${backendTitle(project.backend)} backend does not have ${lacking.join(', ')}, so that is left out.`];
+  return [`The ${backendTitle(project.backend)} backend does not have ${lacking.join(', ')}, which is ignored.`];
 }
 
 /** The settings that a copy should have and does not. Warns of what belongs to one target. */

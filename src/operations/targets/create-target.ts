@@ -102,7 +102,7 @@ async function afterFailure(
 
 function alreadyThere({projectSlug}: OpenBackend, {targetSlug, state}: TargetItem): Error {
   return createError('ERR_REJECTED', `The project "${projectSlug}" already has a target "${targetSlug}".`, {
-    suggestions: ['Choose another slug, or deploy to the one that is there.'],
+    suggestions: ['Choose another slug, or deploy to the existing target.'],
     details: {targetSlug, state},
   });
 }

@@ -28,13 +28,13 @@ export async function waitForTarget(open: OpenBackend, targetSlug: string): Prom
       return undefined;
     },
     unreadable(failure) {
-      const message = `The service goes on with target ${targetSlug}, but its state cannot be read: ${failure.message}`;
+      const message = `The service continues with target ${targetSlug}, but its state cannot be read: ${failure.message}`;
       return amendError(failure, {message, ...check()});
     },
     late(timeout) {
       const {details} = check();
       const message = `Target ${targetSlug} was not ready within ${String(timeout)} s. Its last state: ${details.state}.`;
-      const advice = 'The service goes on. Pass a longer --timeout next time, or check on it:';
+      const advice = 'The service continues. Pass a longer --timeout next time, or check on it:';
       throw createError('ERR_WAIT_TIMEOUT', message, {suggestions: [advice, [commandOf(open)]], details});
     },
   });
@@ -55,7 +55,7 @@ function commandOf(open: OpenBackend) {
 }
 
 function failed(open: OpenBackend, {targetSlug, state}: TargetItem): Error {
-  const message = `Target ${targetSlug} could not be made, or what was last published to it failed.`;
+  const message = `Target ${targetSlug} could not be created, or its last deployment failed.`;
   return createError('ERR_DEPLOYMENT_FAILED', message, {
     suggestions: [['Its state: ', commandOf(open)]],
     details: {targetSlug, state},

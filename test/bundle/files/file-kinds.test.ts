@@ -11,8 +11,8 @@ const warningsOf = async (tree: Tree, options: Options = {}) => (await plan(tree
 
 describe('planBundle', () => {
   test.each([
-    ['backup.sql', 'a dump of a database'],
-    ['dump.sql.gz', 'a dump of a database'],
+    ['backup.sql', 'a database dump'],
+    ['dump.sql.gz', 'a database dump'],
     ['data/shop.sqlite3', 'a database'],
     ['dev.db', 'a database'],
     ['config.json.bak', 'a backup'],
@@ -40,7 +40,7 @@ describe('planBundle', () => {
       'configuration of an editor',
     ]),
     ...['.github/workflows/a.yml', '.gitlab-ci.yml'].map((name) => [name, 'configuration of CI']),
-    ['prisma/schema.prisma', 'the schema of a database'],
+    ['prisma/schema.prisma', 'a database schema'],
     ['index.html.old', 'a backup'],
   ])('planBundle: of %s, a warning tells', async (path, reason) => {
     expect(await warningsOf({[`build/static/a/${path}`]: ''})).toContain(

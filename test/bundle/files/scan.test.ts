@@ -112,11 +112,11 @@ describe('what mycli wrote is left out, and told', () => {
   });
 });
 
-test('data of version control is left out; that of Subversion and Mercurial is told', async () => {
+test('version control data is left out; that of Subversion and Mercurial is told', async () => {
   const cwd = await makeFolder({...smallBuild, 'build/.git/x': '', 'build/.hg/x/y': '', 'build/static/.svn/z': ''});
   const {files, warnings} = await plan(cwd);
   expect(files).toHaveLength(3);
-  expect(warnings).toEqual([expect.stringMatching(/^Left out data of version control: (?=.*\.hg)(?=.*static\/\.svn)/)]);
+  expect(warnings).toEqual([expect.stringMatching(/^Left out version control data: (?=.*\.hg)(?=.*static\/\.svn)/)]);
 });
 
 describe('what cannot be archived is named, all of it at once', () => {
@@ -132,10 +132,10 @@ describe('what cannot be archived is named, all of it at once', () => {
       files: [
         {path: 'a.js', reason: 'is a symbolic link to ../secret.txt, which leads outside the build directory'},
         {path: 'b.js', reason: 'is a symbolic link to /etc/hosts, which leads outside the build directory'},
-        {path: 'c/d', reason: 'is a symbolic link to d, which leads in a circle, or through too many others'},
+        {path: 'c/d', reason: 'is a symbolic link to d, which loops, or leads through too many others'},
         {path: 'e.js', reason: 'is a symbolic link to C:x.js, a target that other systems read differently'},
         {path: 'f.js', reason: 'is a symbolic link to ..\\x, a target that other systems read differently'},
-        {path: 'h0', reason: 'is a symbolic link to h1, which leads in a circle, or through too many others'},
+        {path: 'h0', reason: 'is a symbolic link to h1, which loops, or leads through too many others'},
       ],
     });
   });
@@ -447,7 +447,7 @@ describe('files that may hold secrets', () => {
         ...smallBuild,
         [`build/${name}`]: '{"type": "service_account", "private_key": "x"}',
       });
-      expect((await failure(cwd)).message).toContain(`${name} (the key of a service account)`);
+      expect((await failure(cwd)).message).toContain(`${name} (a service account key)`);
       await writeTree(cwd, {[`build/${name}`]: '{"key": "x"}'});
       expect((await plan(cwd)).warnings).toEqual([]);
     },

@@ -291,7 +291,11 @@ describe('auth:status and auth:logout', () => {
   test.each([
     ['no JSON', `{"version": 1, ${canaries.key}`],
     ['another shape', `{"version": 1, "origins": {"https://x": {"apiKey": "${canaries.key}"}}}`],
-    ['a newer version', `{"version": 2, "origins": {}, "key": "${canaries.key}"}`, 'is of a newer version of mycli.'],
+    [
+      'a newer version',
+      `{"version": 2, "origins": {}, "key": "${canaries.key}"}`,
+      'was written by a newer version of mycli.',
+    ],
   ])('a damaged file is an error that repeats none of it (%s)', async (_what, content, said = 'valid credentials') => {
     await mkdir(folder, {recursive: true, mode: 0o700});
     await writeFile(file, content, {mode: 0o600});

@@ -48,9 +48,9 @@ test('redirects: lines of other hosts are read, and what a target cannot have is
   expect((error as {details: {problems: readonly string[]}}).details.problems).toEqual([
     'line 1: a target has redirects with 301 and 302, not 200',
     'line 2: a target has redirects with 301 and 302, not 404',
-    'line 3: a target has no placeholders but * at the end, which is :splat',
-    'line 4: a target has no redirects with conditions or parameters',
-    'line 5: a target has no redirects with conditions or parameters',
+    'line 3: the only placeholder is * at the end, which is :splat',
+    'line 4: conditions and parameters are not supported',
+    'line 5: conditions and parameters are not supported',
     expect.stringMatching(/^line 6: to must be a path/),
   ]);
 });

@@ -71,7 +71,7 @@ test('a failed upload: what it has saved is there for the next push of the same 
   target.use = cut({uploadId: 7});
   await expect(push({message: 'first'})).rejects.toMatchObject({
     message: expect.stringContaining('the connection broke off') as string,
-    suggestions: ['The next push of the same build goes on where this one has stopped.'],
+    suggestions: ['The next push of the same build resumes the upload.'],
   });
   expect(places).toEqual([
     {
