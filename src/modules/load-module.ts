@@ -1,5 +1,5 @@
 import {readFile, realpath} from 'node:fs/promises';
-import {basename, dirname, extname, join, relative, sep} from 'node:path';
+import {basename, dirname, extname, join, relative} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {types} from 'node:util';
 import {createError, reasonOf, systemCode} from '../errors/index.js';
@@ -30,11 +30,6 @@ export async function loadModule(
   await verifyRegularFile(path).catch((error: unknown) => {
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
   });
-  if (sep === '/' && path.includes('\\')) {
-    throw createError('ERR_CONFIG_INVALID', `${path} cannot be loaded: its path contains a backslash.`, {
-      suggestions: ['Rename the folder, or write the configuration as JSON.'],
-    });
-  }
   const file = await realpath(path);
   try {
     const source = await readFile(file, 'utf8');

@@ -186,19 +186,15 @@ export function valueProblems(
   });
 }
 
-function problemSentence(problems: readonly OptionProblem[]): string {
-  return asSentence(problems.map(({option, message}) => `${option} ${message}`).join('; '));
-}
-
 /** Throws one error for all problems, if there are any. @param nameOf what an option is called */
 export function rejectProblems(
   problems: readonly OptionProblem[],
   nameOf: (option: string) => string = (option) => option,
 ): void {
   if (problems.length === 0) return;
-  const named = problems.map(({option, message}) => ({option: nameOf(option), message}));
+  const sentence = asSentence(problems.map(({option, message}) => `${nameOf(option)} ${message}`).join('; '));
   const onlyPatterns = problems.every(({option}) => /^ssr(?:Only|Shared)\b/.test(option));
-  throw createError(onlyPatterns ? 'ERR_PATTERN_INVALID' : 'ERR_OPTION_INVALID', problemSentence(named), {
+  throw createError(onlyPatterns ? 'ERR_PATTERN_INVALID' : 'ERR_OPTION_INVALID', sentence, {
     suggestions: problems.flatMap(({suggestion}) => (suggestion === undefined ? [] : [suggestion])),
     details: {problems},
   });

@@ -1,7 +1,6 @@
 import {basename, join, relative, resolve} from 'node:path';
 import {inspect} from 'node:util';
 import {optionsOf} from '../../backends/resolve-backend.js';
-import {backendTitle} from '../../backends/names.js';
 import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {privateFilesIn} from '../../bundle/index.js';
@@ -13,7 +12,6 @@ import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
 import {filesIn, readJsonRecord} from '../../projects/read-project.js';
 import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
-import {definitions} from '../../settings/definitions.js';
 import {listPaths} from '../../text/entry-names.js';
 import {asRecord} from '../../text/json.js';
 import {shellLine} from '../../text/suggest.js';
@@ -75,14 +73,6 @@ export async function planProject(
   const needed = backend === 'api' ? ofApi() : addressKeys(backend);
   requireTogether(missingSettings(answers, ['projectSlug', ...needed]));
   const stored = await signIn(context, answers, backend, setup);
-  const unused = backend === 'api' ? answers.apiKey : backend === 'legacy' ? answers.clientSecret : undefined;
-  if (setup.mode !== 'names' && unused?.source.kind === 'flag') {
-    const other = backend === 'api' ? 'legacy' : 'api';
-    const login = {run: ['auth:login', '--import', '--runtime-backend', other]};
-    const {label} = definitions[backend === 'api' ? 'apiKey' : 'clientSecret'];
-    const what = `${unused.source.name} also has the ${label} for ${backendTitle(other)}. To store it, run `;
-    output.info([what, login, '.']);
-  }
   const addressOf = (key: ServiceKey) => {
     const {[key]: setting} = answers;
     return setting && serviceUrl(key, setting.source.name, setting.value);

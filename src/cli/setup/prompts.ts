@@ -6,9 +6,7 @@ import {setImmediate, setTimeout} from 'node:timers/promises';
 import type * as Prompts from '@inquirer/prompts';
 import {isCI} from 'ci-info';
 import {type CommandToRun, createError, isRuntimeCliError, type Suggestion} from '../../errors/index.js';
-import {onWindows} from '../../text/platform.js';
-import {looksSecret} from '../../http/redact.js';
-import type {Environment} from '../../text/platform.js';
+import {onWindows, type Environment} from '../../text/platform.js';
 import type {Output} from '../output/output.js';
 
 export interface QuestionContext {
@@ -230,13 +228,8 @@ export async function openBrowser(url: string, env: Environment): Promise<boolea
   const hasDisplay = ['darwin', 'win32'].includes(process.platform) || env['DISPLAY'] || env['WAYLAND_DISPLAY'];
   if (!hasDisplay) return false;
   const {default: open} = await import('open');
-  // It passes on what this process has.
-  const secrets = Object.entries(process.env).filter(looksSecret);
-  for (const [name] of secrets) Reflect.deleteProperty(process.env, name);
-  return open(url)
-    .then(
-      () => true,
-      () => false,
-    )
-    .finally(() => Object.assign(process.env, Object.fromEntries(secrets)));
+  return open(url).then(
+    () => true,
+    () => false,
+  );
 }

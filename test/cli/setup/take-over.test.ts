@@ -136,7 +136,7 @@ describe('init', () => {
     );
   });
 
-  test('keeps the scopes and the origin of what is taken over with OAuth, and names how to store the other key', async () => {
+  test('keeps the scopes and the origin of what is taken over with OAuth, and login stores the other key', async () => {
     const {tokenUrl, clientId, organizationId} = runtime.credentials;
     const dw = {mrtProject: 'shop', mrtOrigin: runtime.origin, mrtApiKey: canary, clientId, clientSecret: canary};
     await write({'project/dw.json': dw});
@@ -145,7 +145,6 @@ describe('init', () => {
     const {config, stderr} = await configOf(['--import', ...connection], env);
     expect(config).toMatchObject({runtimeBackend: 'api', origin: runtime.origin, api: {scopes: ['one', 'two']}});
     expect(stderr).toContain('OAuth scopes  one two  (SFCC_OAUTH_SCOPES)\n');
-    expect(stderr).toContain('run mycli login --import --runtime-backend legacy.');
     expect(await mycli(['login', '--import', '--runtime-backend', 'legacy'], env)).toMatchObject({code: 0});
     expect(JSON.parse(await stored())).toMatchObject({
       origins: {[runtime.origin]: {apiKey: {key: canary}, api: {clientId, scopes: ['one', 'two']}}},
