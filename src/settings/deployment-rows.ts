@@ -152,12 +152,13 @@ export const rollbackRows = {
   },
 } as const satisfies SettingRows;
 
+const toggleOfTarget = {schema: schemas.toggle, perTarget: true} as const;
+
 /** What must hold before something is deployed to a target. */
 export const guardRows = {
   guardCleanTree: {
     config: 'guard.cleanTree',
-    schema: schemas.toggle,
-    perTarget: true,
+    ...toggleOfTarget,
     summary: 'Refuse to deploy what was built with uncommitted changes.',
     notes: 'For a push of the work tree, files that git neither tracks nor ignores count, too.',
   },
@@ -178,26 +179,22 @@ export const guardRows = {
   },
   guardNotOlder: {
     config: 'guard.notOlder',
-    schema: schemas.toggle,
-    perTarget: true,
+    ...toggleOfTarget,
     summary: 'Refuse to deploy a commit that does not contain the one that the target runs.',
   },
   guardCiOnly: {
     config: 'guard.ciOnly',
-    schema: schemas.toggle,
-    perTarget: true,
+    ...toggleOfTarget,
     summary: 'Refuse to deploy from anywhere but CI.',
   },
   guardConfirm: {
     config: 'guard.confirm',
-    schema: schemas.toggle,
-    perTarget: true,
+    ...toggleOfTarget,
     summary: 'Ask a person to type the name of the target before deploying.',
     notes: 'In the library, `confirmTarget` asks.',
   },
   production: {
-    schema: schemas.toggle,
-    perTarget: true,
+    ...toggleOfTarget,
     summary: 'Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production).',
     notes: 'False does not override the name.',
   },

@@ -7,6 +7,10 @@ import {secretDetails, v2Defaults} from './schemas.js';
 /** A secret, which no configuration file may have. */
 const secret = {config: false, schema: schemas.nonEmpty, syntax: 'secret'} as const;
 
+const address = {schema: schemas.nonEmpty, syntax: 'url'} as const;
+const name = {schema: schemas.nonEmpty, syntax: 'id'} as const;
+const off = {schema: schemas.toggle, default: false} as const;
+
 const listDetails = 'Repeatable, comma-separated or a JSON array.';
 
 /** The project, the backend, and how to reach it. */
@@ -27,8 +31,7 @@ export const connectionRows = {
   },
   runtimeBackend: {
     flag: {name: 'runtime-backend', value: 'NAME'},
-    schema: schemas.nonEmpty,
-    syntax: 'id',
+    ...name,
     default: 'auto',
     label: 'backend',
     summary: "auto, api, legacy or a plugin's; default {default}.",
@@ -37,15 +40,13 @@ export const connectionRows = {
     flag: {name: 'origin', value: 'URL'},
     // The library reads this variable, too.
     variable: 'MYCLI_RUNTIME_ORIGIN',
-    schema: schemas.nonEmpty,
-    syntax: 'url',
+    ...address,
     receives: {backend: 'legacy', secrets: ['apiKey']},
     summary: 'URL of the service.',
   },
   logsOrigin: {
     variable: 'MYCLI_LOGS_ORIGIN',
-    schema: schemas.nonEmpty,
-    syntax: 'url',
+    ...address,
     receives: {backend: 'legacy', secrets: ['apiKey']},
     label: 'address of the logs',
     summary: 'URL of the logs of apps; default: --origin with its first label "cloud" replaced by "logs".',
@@ -60,8 +61,7 @@ export const connectionRows = {
   apiOrigin: {
     flag: {name: 'api-origin', value: 'URL'},
     config: 'api.origin',
-    schema: schemas.nonEmpty,
-    syntax: 'url',
+    ...address,
     receives: {backend: 'api', secrets: ['apiToken', 'clientKey', 'clientSecret']},
     label: 'API origin',
     summary: 'URL of the service, with OAuth.',
@@ -69,8 +69,7 @@ export const connectionRows = {
   organizationId: {
     flag: {name: 'organization', value: 'ID'},
     config: 'api.organizationId',
-    schema: schemas.nonEmpty,
-    syntax: 'id',
+    ...name,
     label: 'organization',
     summary: 'OAuth organization ID.',
   },
@@ -151,16 +150,14 @@ export const connectionRows = {
 export const loginRows = {
   apiUser: {
     flag: {name: 'api-user', value: 'NAME'},
-    schema: schemas.nonEmpty,
-    syntax: 'id',
+    ...name,
     label: 'user of the API key',
     summary: 'User for the API key; switches from bearer to basic authentication.',
   },
   tokenUrl: {
     flag: {name: 'token-url', value: 'URL'},
     config: 'api.tokenUrl',
-    schema: schemas.nonEmpty,
-    syntax: 'url',
+    ...address,
     receives: {backend: 'api', secrets: ['clientKey', 'clientSecret']},
     label: 'token URL',
     summary: 'OAuth token endpoint.',
@@ -168,8 +165,7 @@ export const loginRows = {
   clientId: {
     flag: {name: 'client-id', value: 'ID'},
     config: 'api.clientId',
-    schema: schemas.nonEmpty,
-    syntax: 'id',
+    ...name,
     label: 'client ID',
     summary: 'OAuth client ID.',
   },
@@ -290,8 +286,7 @@ export const bundleRows = {
   nodeVersion: {
     flag: {name: 'node-version', char: 'n', value: 'VERSION'},
     config: false,
-    schema: schemas.nonEmpty,
-    syntax: 'id',
+    ...name,
     summary: 'Node.js on the server.',
     details: 'Sets the SSR parameter SSRFunctionNodeVersion.',
   },
@@ -342,8 +337,7 @@ export const bundleRows = {
   },
   allowSensitiveFiles: {
     variable: 'MYCLI_ALLOW_SENSITIVE_FILES',
-    schema: schemas.toggle,
-    default: false,
+    ...off,
     summary:
       'Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only, and ' +
       'code of a server.',
@@ -351,8 +345,7 @@ export const bundleRows = {
   },
   allowSourceMaps: {
     variable: 'MYCLI_ALLOW_SOURCE_MAPS',
-    schema: schemas.toggle,
-    default: false,
+    ...off,
     summary: 'Publish source maps without a warning.',
   },
   compressionLevel: {
@@ -367,15 +360,13 @@ export const bundleRows = {
 export const pushRows = {
   v2: {
     flag: {name: 'v2'},
-    schema: schemas.toggle,
-    default: false,
+    ...off,
     summary: 'Use the v2 format with Runtime (API key); it sends about half the bytes of v1.',
     details: 'Only where the service takes it. Runtime (OAuth) always uses v2.',
   },
   ifChanged: {
     flag: {name: 'if-changed'},
-    schema: schemas.toggle,
-    default: false,
+    ...off,
     summary: 'Skip the upload if the bundle is unchanged.',
     details: 'Compared with the last push to the same project and backend.',
   },

@@ -91,13 +91,8 @@ async function verify(context: CommandContext, {backend, options, settings, acce
   const {output} = context;
   if (backend === undefined) return {verified: false};
   try {
-    const {
-      status,
-      user,
-      expiresAt,
-      reason = '',
-      suggestions = [],
-    } = await askService(context, settings, await readBackend(context, settings, backend, options));
+    const configured = await readBackend(context, settings, backend, options);
+    const {status, user, expiresAt, reason = '', suggestions = []} = await askService(context, settings, configured);
     const verified = status === 'accepted';
     if (verified) output.outcome(`${accepted}${user === undefined ? '' : ` of ${user}`}.`);
     else output.warn(`The credentials were not checked. ${reason}`, suggestions);
