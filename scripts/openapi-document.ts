@@ -139,7 +139,8 @@ function refusalPart(kind: Half['kind'], name: RefusalName): Part {
 }
 
 function operationPart(operation: NamedOperation): Part {
-  const {half, id, summary, description: text, marks, json: schema, query, answer, status = 200, also = []} = operation;
+  const {half, id, summary, description: text, marks, json: schema, query, answer, statuses = [200]} = operation;
+  const [status, ...also] = statuses;
   const body = operation.stream ?? (schema && {type: 'application/json', schema});
   const accepted = (code: number): Part => ({
     description: (answer && v.getDescription(answer)) ?? 'Done.',

@@ -148,11 +148,11 @@ export const environments =
   '/storefront/environments/v1/organizations/:organizationId/storefronts/:storefrontId/environments';
 /** They have a scope of their own, too. */
 export const storefronts = '/storefront/storefronts/v1/organizations/:organizationId/storefronts';
-const inEnvironment = `${environments}/:environmentId` as const;
+const inEnvironment = `${environments}/:environmentId`;
+const variables = `${inEnvironment}/environment-variables`;
 const acceptedEnvironment = {
   answer: apiSchemas.ApiEnvironment,
-  status: 202,
-  also: [200, 201],
+  statuses: [202, 200, 201],
   mayConflict: true,
 } as const;
 
@@ -162,77 +162,62 @@ export const api = {
   prefix: 'api',
   security: ['oauth', 'accessToken'],
   operations: {
-    uploadBundle: post(`${storefront}/bundles`, 'upload', {
-      summary: 'Upload a bundle, which is not deployed',
+    uploadBundle: post(`${storefront}/bundles`, 'upload', 'Upload a bundle, which is not deployed', {
       stream: bundleForm,
-      status: 201,
+      statuses: [201],
       answer: apiSchemas.ApiUploaded,
     }),
-    listBundles: get(`${storefront}/bundles`, 'list', {
+    listBundles: get(`${storefront}/bundles`, 'list', 'List the bundles of a storefront, newest first', {
       query: range,
-      summary: 'List the bundles of a storefront, newest first',
       answer: apiSchemas.ApiBundlePage,
     }),
-    deploy: post(deployments, 'deploy', {
-      summary: 'Deploy a bundle',
+    deploy: post(deployments, 'deploy', 'Deploy a bundle', {
       description:
         'Starts a deployment and answers without waiting for it. One deployment runs per environment; while it does, others are refused (409).',
       json: apiSchemas.ApiDeployRequest,
-      status: 201,
+      statuses: [201, 200, 202],
       answer: apiSchemas.ApiDeployment,
-      also: [200, 202],
       mayConflict: true,
     }),
-    listDeployments: get(deployments, 'history', {
+    listDeployments: get(deployments, 'history', 'List the deployments to an environment, newest first', {
       query: range,
-      summary: 'List the deployments to an environment, newest first',
       answer: apiSchemas.ApiDeploymentPage,
     }),
-    getDeployment: get(`${deployments}/:deploymentId`, 'deployment', {
-      summary: 'Get a deployment',
+    getDeployment: get(`${deployments}/:deploymentId`, 'deployment', 'Get a deployment', {
       description: 'Clients that wait for a deployment poll this until `status` is final.',
       answer: apiSchemas.ApiDeployment,
     }),
-    listEnvironments: get(environments, 'targets', {
+    listEnvironments: get(environments, 'targets', 'List the environments of a storefront', {
       query: range,
-      summary: 'List the environments of a storefront',
       lacking: [404, 405],
       answer: apiSchemas.ApiEnvironmentPage,
     }),
-    createEnvironment: post(environments, 'create-target', {
-      summary: 'Create an environment',
+    createEnvironment: post(environments, 'create-target', 'Create an environment', {
       description: 'The service makes its ID. It starts making it and answers without waiting.',
       lacking: [404, 405],
       json: apiSchemas.ApiNewEnvironment,
       ...acceptedEnvironment,
     }),
-    cloneEnvironment: post(`${environments}/clone`, 'create-target', {
-      summary: 'Create an environment as a copy of another one',
+    cloneEnvironment: post(`${environments}/clone`, 'create-target', 'Create an environment as a copy of another one', {
       lacking: [405],
       json: apiSchemas.ApiCloneRequest,
       ...acceptedEnvironment,
     }),
-    getEnvironment: get(inEnvironment, 'target', {
-      summary: 'Get an environment',
-      answer: apiSchemas.ApiEnvironment,
-    }),
-    deleteEnvironment: del(inEnvironment, 'delete-target', {
-      summary: 'Delete an environment',
+    getEnvironment: get(inEnvironment, 'target', 'Get an environment', {answer: apiSchemas.ApiEnvironment}),
+    deleteEnvironment: del(inEnvironment, 'delete-target', 'Delete an environment', {
       description: 'Lists may have it for a while, as `deleting`.',
       lacking: [405],
-      status: 202,
-      also: [200, 204],
+      statuses: [202, 200, 204],
       mayConflict: true,
     }),
-    listVariables: get(`${inEnvironment}/environment-variables`, 'variables', {
-      summary: 'List the environment variables of an environment',
+    listVariables: get(variables, 'variables', 'List the environment variables of an environment', {
       lacking: [405],
       answer: apiSchemas.ApiVariables,
     }),
     ...configurationOperations(
       {
         target: inEnvironment,
-        variables: `${inEnvironment}/environment-variables`,
+        variables,
         redirects: `${inEnvironment}/redirects`,
         redirect: `${inEnvironment}/redirects/:redirectId`,
         access: `${inEnvironment}/access-control-headers`,
@@ -245,25 +230,21 @@ export const api = {
         access: apiSchemas.ApiAccessHeaderPage,
       },
     ),
-    makePrimary: put(`${inEnvironment}/primary`, 'primary', {
-      summary: 'Make an environment the first one of its storefront',
+    makePrimary: put(`${inEnvironment}/primary`, 'primary', 'Make an environment the first one of its storefront', {
       answer: apiSchemas.ApiEnvironment,
-      also: [202, 204],
+      statuses: [200, 202, 204],
       lacking: [404, 405],
       mayConflict: true,
     }),
-    listStorefronts: get(storefronts, 'projects', {
-      summary: 'List the storefronts of an organization',
+    listStorefronts: get(storefronts, 'projects', 'List the storefronts of an organization', {
       query: range,
       lacking: [404, 405],
       answer: apiSchemas.ApiStorefrontPage,
     }),
-    invalidate: post(`${inEnvironment}/cache-invalidations`, 'invalidate', {
-      summary: 'Invalidate what the cache of an environment has',
+    invalidate: post(`${inEnvironment}/cache-invalidations`, 'invalidate', 'Clear the cache of an environment', {
       lacking: [405],
       json: apiSchemas.ApiInvalidation,
-      status: 202,
-      also: [200, 201, 204],
+      statuses: [202, 200, 201, 204],
     }),
   },
 } as const satisfies Half;

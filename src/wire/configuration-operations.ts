@@ -57,68 +57,56 @@ export function configurationOperations<
   answers: {readonly target: Target; readonly redirects: Redirects; readonly access: Access},
 ) {
   const lacking = [405] as const;
-  const added = {status: 201, also: [200], lacking: [404, 405]} as const;
+  const added = {statuses: [201, 200], lacking: [404, 405]} as const;
   return {
-    updateTarget: patch(at.target, 'update-target', {
-      summary: 'Change the settings of a target',
+    updateTarget: patch(at.target, 'update-target', 'Change the settings of a target', {
       description: 'Changes of its servers publish again what it runs.',
       json: schemas.settings,
       answer: answers.target,
-      also: [202],
+      statuses: [200, 202],
       lacking,
       mayConflict: true,
     }),
-    setVariables: patch(at.variables, 'set-variables', {
-      summary: 'Set and remove environment variables of a target',
+    setVariables: patch(at.variables, 'set-variables', 'Set and remove environment variables of a target', {
       description: 'What the target runs is published again with them.',
       json: variableChanges,
-      status: 204,
-      also: [200, 202],
+      statuses: [204, 200, 202],
       lacking,
       mayConflict: true,
     }),
-    listRedirects: get(at.redirects, 'redirects', {
-      summary: 'List the redirects of a target',
+    listRedirects: get(at.redirects, 'redirects', 'List the redirects of a target', {
       query: range,
       answer: answers.redirects,
       lacking,
     }),
-    createRedirect: post(at.redirects, 'change-redirects', {
-      summary: 'Add a redirect to a target',
+    createRedirect: post(at.redirects, 'change-redirects', 'Add a redirect to a target', {
       json: schemas.newRedirect,
       answer: schemas.redirect,
       ...added,
       mayConflict: true,
     }),
-    updateRedirect: patch(at.redirect, 'change-redirects', {
-      summary: 'Change a redirect of a target',
+    updateRedirect: patch(at.redirect, 'change-redirects', 'Change a redirect of a target', {
       json: schemas.newRedirect,
       answer: schemas.redirect,
       lacking,
     }),
-    deleteRedirect: del(at.redirect, 'change-redirects', {
-      summary: 'Remove a redirect from a target',
-      status: 204,
-      also: [200, 202],
+    deleteRedirect: del(at.redirect, 'change-redirects', 'Remove a redirect from a target', {
+      statuses: [204, 200, 202],
       lacking,
     }),
-    listAccessHeaders: get(at.access, 'access', {
-      summary: 'List the access headers of a target',
+    listAccessHeaders: get(at.access, 'access', 'List the access headers of a target', {
       query: range,
       answer: answers.access,
       lacking,
     }),
-    createAccessHeader: post(at.access, 'change-access', {
-      summary: 'Add an access header to a target',
+    createAccessHeader: post(at.access, 'change-access', 'Add an access header to a target', {
       description: 'From the first one on, the target only answers visitors who send one of them.',
       json: schemas.newAccessHeader,
       answer: schemas.accessHeader,
       ...added,
     }),
-    deleteAccessHeader: del(at.accessHeader, 'change-access', {
-      summary: 'Remove an access header from a target',
-      status: 204,
-      also: [200, 202],
+    deleteAccessHeader: del(at.accessHeader, 'change-access', 'Remove an access header from a target', {
+      statuses: [204, 200, 202],
       lacking,
     }),
   } as const;

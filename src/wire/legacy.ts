@@ -224,12 +224,12 @@ export const legacySchemas = {
 const inProject = '/api/projects/:projectSlug/';
 const inTarget = '/api/projects/:projectSlug/target/:targetSlug/';
 
-const acceptedTarget = {answer: legacySchemas.LegacyTarget, status: 201, also: [200, 202], mayConflict: true} as const;
+const acceptedTarget = {answer: legacySchemas.LegacyTarget, statuses: [201, 200, 202], mayConflict: true} as const;
 
 const v1 = {
   stream: {type: 'application/json', schema: legacySchemas.LegacyV1Bundle},
   answer: legacySchemas.LegacyV1Uploaded,
-  also: [201],
+  statuses: [200, 201],
 } as const;
 
 /** The half of the wire for Runtime (API key). */
@@ -238,115 +238,89 @@ export const legacy = {
   prefix: 'legacy',
   security: ['apiKey', 'apiKeyOfUser'],
   operations: {
-    listProjects: get('/api/projects/', 'projects', {
+    listProjects: get('/api/projects/', 'projects', 'List the projects of the user', {
       query: range,
-      summary: 'List the projects of the user',
       description: 'Clients also use it to try an API key.',
       answer: legacySchemas.LegacyProjectPage,
     }),
-    pushV1: post(`${inProject}builds/`, 'upload', {
+    pushV1: post(`${inProject}builds/`, 'upload', 'Upload a v1 bundle, which is not deployed', v1),
+    pushAndDeployV1: post(`${inProject}builds/:targetSlug/`, 'upload', 'Upload a v1 bundle and deploy it', {
       ...v1,
-      summary: 'Upload a v1 bundle, which is not deployed',
-    }),
-    pushAndDeployV1: post(`${inProject}builds/:targetSlug/`, 'upload', {
-      ...v1,
-      summary: 'Upload a v1 bundle and deploy it',
       description: 'Starts the deployment and answers without waiting for it.',
       mayConflict: true,
     }),
-    pushV2: post('/api/v2/projects/:projectSlug/bundles/', 'upload', {
-      summary: 'Upload a v2 bundle, which is not deployed',
+    pushV2: post('/api/v2/projects/:projectSlug/bundles/', 'upload', 'Upload a v2 bundle, which is not deployed', {
       stream: bundleForm,
-      status: 201,
+      statuses: [201, 200],
       answer: legacySchemas.LegacyV2Uploaded,
-      also: [200],
     }),
-    listBundles: get(`${inProject}bundles/`, 'list', {
+    listBundles: get(`${inProject}bundles/`, 'list', 'List the bundles of a project, newest first', {
       query: range,
-      summary: 'List the bundles of a project, newest first',
       answer: legacySchemas.LegacyBundlePage,
     }),
-    deleteBundles: post(`${inProject}bundles/bulk-delete/`, 'delete', {
-      summary: 'Delete several bundles',
+    deleteBundles: post(`${inProject}bundles/bulk-delete/`, 'delete', 'Delete several bundles', {
       description: 'Deletes each bundle that can be deleted, and lists the others. mycli deletes one at a time.',
       json: legacySchemas.LegacyBulkDeleteRequest,
-      status: 202,
+      statuses: [202],
       answer: legacySchemas.LegacyBulkDeleted,
     }),
-    deleteBundle: del(`${inProject}bundles/:bundleId{\\d+}/`, 'delete', {
-      summary: 'Delete a bundle',
+    deleteBundle: del(`${inProject}bundles/:bundleId{\\d+}/`, 'delete', 'Delete a bundle', {
       description: 'A bundle that a target runs, or is being deployed to, cannot be deleted (409).',
-      status: 202,
-      also: [204],
+      statuses: [202, 204],
       mayConflict: true,
     }),
-    downloadBundle: get(`${inProject}bundles/:bundleId{\\d+}/download/`, 'download', {
-      summary: 'Get the URL of an archive',
+    downloadBundle: get(`${inProject}bundles/:bundleId{\\d+}/download/`, 'download', 'Get the URL of an archive', {
       description: 'The URL is presigned: whoever has it can download the archive for an hour, without credentials.',
       answer: legacySchemas.LegacyDownload,
     }),
-    listTargets: get(`${inProject}target/`, 'targets', {
+    listTargets: get(`${inProject}target/`, 'targets', 'List the targets of a project', {
       query: range,
-      summary: 'List the targets of a project',
       answer: legacySchemas.LegacyTargetPage,
     }),
-    getTarget: get(inTarget, 'target', {
-      summary: 'Get a target',
-      answer: legacySchemas.LegacyTarget,
-    }),
-    deploy: post(`${inTarget}deploy/`, 'deploy', {
-      summary: 'Deploy a bundle',
+    getTarget: get(inTarget, 'target', 'Get a target', {answer: legacySchemas.LegacyTarget}),
+    deploy: post(`${inTarget}deploy/`, 'deploy', 'Deploy a bundle', {
       description:
         'Starts a deployment and answers without waiting for it. One deployment runs per target; while it does, others are refused (409).',
       json: legacySchemas.LegacyDeployRequest,
-      status: 201,
+      statuses: [201, 200, 202, 204],
       answer: legacySchemas.LegacyDeployAccepted,
-      also: [200, 202, 204],
       mayConflict: true,
     }),
-    listDeployments: get(`${inTarget}deploy/`, 'history', {
+    listDeployments: get(`${inTarget}deploy/`, 'history', 'List the deployments to a target, newest first', {
       query: range,
-      summary: 'List the deployments to a target, newest first',
       description:
         'Clients that wait for a deployment poll this. They tell deployments apart by `created_at`, and those of the same time by their position and `count`, so a new one must be on top.',
       answer: legacySchemas.LegacyDeploymentPage,
     }),
-    createTarget: post(`${inProject}target/`, 'create-target', {
-      summary: 'Create a target',
+    createTarget: post(`${inProject}target/`, 'create-target', 'Create a target', {
       description: 'Starts making it and answers without waiting. Clients look at its `state`.',
       lacking: [404, 405],
       json: legacySchemas.LegacyNewTarget,
       ...acceptedTarget,
     }),
-    cloneTarget: post(`${inTarget}clone/`, 'create-target', {
-      summary: 'Create a target as a copy of another one',
+    cloneTarget: post(`${inTarget}clone/`, 'create-target', 'Create a target as a copy of another one', {
       description: 'The target in the path is the new one.',
       lacking: [405],
       json: legacySchemas.LegacyCloneRequest,
       ...acceptedTarget,
     }),
-    deleteTarget: del(inTarget, 'delete-target', {
-      summary: 'Delete a target',
+    deleteTarget: del(inTarget, 'delete-target', 'Delete a target', {
       description: 'Lists may have it for a while, with its `deletion_status`.',
       lacking: [405],
-      status: 204,
-      also: [200, 202],
+      statuses: [204, 200, 202],
       mayConflict: true,
     }),
-    listVariables: get(`${inTarget}env-var/`, 'variables', {
+    listVariables: get(`${inTarget}env-var/`, 'variables', 'List the environment variables of a target', {
       query: range,
-      summary: 'List the environment variables of a target',
       description: 'Clients read pages, and all variables in one object.',
       lacking: [405],
       answer: legacySchemas.LegacyVariables,
     }),
-    invalidate: post(`${inTarget}invalidation/`, 'invalidate', {
-      summary: 'Invalidate what the cache of a target has',
+    invalidate: post(`${inTarget}invalidation/`, 'invalidate', 'Clear the cache of a target', {
       lacking: [405],
       json: legacySchemas.LegacyInvalidation,
-      status: 201,
+      statuses: [201, 200, 202],
       answer: legacySchemas.LegacyInvalidated,
-      also: [200, 202],
     }),
     ...configurationOperations(
       {
@@ -364,21 +338,18 @@ export const legacy = {
         access: legacySchemas.LegacyAccessHeaderPage,
       },
     ),
-    createApiKey: post('/api/users/me/api_key/', 'api-key', {
-      summary: 'Get a new API key, which ends the one of the request',
-      status: 201,
+    createApiKey: post('/api/users/me/api_key/', 'api-key', 'Get a new API key, which ends the one of the request', {
+      statuses: [201, 200],
       answer: legacySchemas.LegacyApiKey,
-      also: [200],
       lacking: [404, 405],
     }),
-    createLogToken: post(`${inTarget}jwt/`, 'log-token', {
-      summary: 'Create a token for the logs of a target',
+    createLogToken: post(`${inTarget}jwt/`, 'log-token', 'Create a token for the logs of a target', {
       description:
         'With it, clients open a WebSocket on the host of the logs: that of the API, with its first label `cloud` replaced by `logs`. Its query has `project`, `environment`, `access_token` and maybe `user`. Each message is a JSON array of `{message, timestamp}`, where `message` is `TIME TAB REQUEST-ID TAB LEVEL TAB TEXT`, `LEVEL TEXT` or any text, and `timestamp` is milliseconds since 1970. Clients send an empty message every five minutes.',
       lacking: [405],
       capability: 'tail-logs',
       answer: legacySchemas.LegacyLogToken,
-      also: [201],
+      statuses: [200, 201],
     }),
   },
 } as const satisfies Half;

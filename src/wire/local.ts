@@ -15,8 +15,7 @@ export const archives = {
   kind: 'Legacy',
   security: [],
   operations: {
-    downloadArchive: get('/api/archives/:projectSlug/:bundleId{\\d+}', 'archive', {
-      summary: 'Download an archive',
+    downloadArchive: get('/api/archives/:projectSlug/:bundleId{\\d+}', 'archive', 'Download an archive', {
       description:
         'Where the presigned URLs of the local runtime lead. Those of another server may lead anywhere. They need no ranges, but with them and a strong `ETag`, clients resume an interrupted download.',
       marks: onlyLocal,
@@ -35,8 +34,7 @@ export const openApi = {
   kind: 'Legacy',
   security: [],
   operations: {
-    getOpenApi: get('/openapi.json', 'openapi', {
-      summary: 'This document',
+    getOpenApi: get('/openapi.json', 'openapi', 'This document', {
       description: 'The server in it is the one that was asked.',
       marks: onlyLocal,
       answer: OpenApiDocument,

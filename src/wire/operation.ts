@@ -18,12 +18,13 @@ export interface Operation {
   readonly stream?: {readonly type: string; readonly schema: v.GenericSchema};
   /** Of one that answers with a part of a list. */
   readonly query?: v.GenericSchema;
-  /** What accepted requests are answered with. @default 200 */
-  readonly status?: number;
   /** None: there is no body. */
   readonly answer?: v.GenericSchema;
-  /** Other statuses that clients accept. They have the same body, 204 none. */
-  readonly also?: readonly number[];
+  /**
+   * What accepted requests are answered with: the status of the local runtime, then others that clients accept. They
+   * have the same body, 204 none. @default [200]
+   */
+  readonly statuses?: readonly [number, ...number[]];
   /** Whether it is refused while a deployment runs. */
   readonly mayConflict?: boolean;
   /** What a service answers that has no such operation. @default every service has it */
@@ -38,12 +39,12 @@ export interface Operation {
 /** Operations with a method. */
 const withMethod =
   <const Method extends Operation['method']>(method: Method) =>
-  <const More extends Omit<Operation, 'method' | 'path' | 'route'>>(path: string, route: WireRoute, more: More) => ({
-    method,
-    path,
-    route,
-    ...more,
-  });
+  <const More extends Omit<Operation, 'method' | 'path' | 'route' | 'summary'>>(
+    path: string,
+    route: WireRoute,
+    summary: string,
+    more: More,
+  ) => ({method, path, route, summary, ...more});
 
 export const get = withMethod('GET');
 export const post = withMethod('POST');

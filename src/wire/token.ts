@@ -39,8 +39,7 @@ export const token = {
   kind: 'OAuth',
   security: ['client', 'assertion'],
   operations: {
-    requestToken: post('/api/oauth2/token', 'token', {
-      summary: 'Request an access token',
+    requestToken: post('/api/oauth2/token', 'token', 'Request an access token', {
       description:
         'The client credentials grant of OAuth 2 (RFC 6749, section 4.4). The answer must not be cached. The endpoint may be at any URL: clients are configured with it. The client ID and the client secret are form-encoded before they become the parts of HTTP Basic (section 2.3.1): decode them. Clients keep a token until shortly before it expires, and request another one once if a token that had been accepted gets a 401.',
       stream: {type: 'application/x-www-form-urlencoded', schema: tokenSchemas.TokenRequest},

@@ -31,7 +31,7 @@ export function routesOf<Operations extends Readonly<Record<string, Operation>>>
   operations: Operations,
   handlers: Handlers<Operations>,
 ): readonly Route[] {
-  return Object.entries(operations).map(([name, {method, path, route, query, json: body, status = 200}]) => {
+  return Object.entries(operations).map(([name, {method, path, route, query, json: body, statuses = [200]}]) => {
     const inputOf = async (call: Call): Promise<unknown> => {
       if (query) return validate(query, numbersOf(call.query), 'The query');
       return body && validate(body, await call.body.json(), 'The body');
@@ -44,7 +44,7 @@ export function routesOf<Operations extends Readonly<Record<string, Operation>>>
       async handle(call) {
         const result = await handler(call, await inputOf(call));
         if (result instanceof Response) return result;
-        return result === undefined ? answer(status, '') : json(status, result);
+        return result === undefined ? answer(statuses[0], '') : json(statuses[0], result);
       },
     };
   });

@@ -17,11 +17,11 @@ import {forward, type ForwardedRequest} from './forward.js';
 import type {LogLevel} from './log-feed.js';
 import {sitePath, type SiteName} from './site-address.js';
 
-/** How long a process may take to end after SIGTERM, in milliseconds. Less than mycli itself has for its cleanup. */
+/** Milliseconds from SIGTERM to SIGKILL. Less than mycli itself has for its cleanup. */
 const patienceMs = 500;
-/** Milliseconds after its exit in which its output may still come: a program that it has started may keep it open. */
+/** Milliseconds to wait for output after the exit: a program that it has started may keep the pipe open. */
 const outputMs = 250;
-/** How long after its connections break the end of a process may become known, in milliseconds. */
+/** Milliseconds to wait for the exit after a connection breaks. */
 const endMs = 1000;
 /** The lines, and the characters of each, that explain why it has ended. */
 const [tailLines, tailWidth] = [40, 200];
@@ -91,7 +91,7 @@ interface UnpackedBundle {
 interface AppProcess {
   readonly port: number;
   /** Why it has ended. */
-  readonly ended: Promise<AppFailure>;
+  readonly ended: Promise<HttpFailure>;
 }
 
 const listeningSchema = v.object({port: v.number()});
@@ -106,7 +106,6 @@ const appProgram = path.join(
 class App {
   readonly deployment: DeploymentRecord;
   readonly #options: AppServersOptions;
-  readonly #name: string;
   #unpacked: Promise<UnpackedBundle | undefined> | undefined;
   #process: Promise<AppProcess> | undefined;
   readonly #stopping = new AbortController();
@@ -114,7 +113,6 @@ class App {
   constructor(deployment: DeploymentRecord, options: AppServersOptions) {
     this.deployment = deployment;
     this.#options = options;
-    this.#name = `${deployment.projectSlug}/${deployment.targetSlug}`;
   }
 
   async answer(call: ForwardedRequest): Promise<Response | undefined> {
@@ -139,13 +137,10 @@ class App {
     if (bundle) await rm(bundle.folder, {recursive: true, force: true, maxRetries: 3}).catch(() => undefined);
   }
 
-  /**
-   * Starts the process, and waits until it listens. It is no worker thread: there, a crash in a native module would end
-   * the runtime too, and `process.chdir()`, `process.abort()` and signals are missing.
-   * @throws AppFailure if it does not listen.
-   */
+  /** Starts the process, and waits until it listens. @throws HttpFailure 502 if it does not. */
   async #start({folder, entry, environment}: UnpackedBundle): Promise<AppProcess> {
     const {timeoutSeconds, onOutput, onWarning} = this.#options;
+    const {projectSlug, targetSlug} = this.deployment;
     const variables = this.#options.environment(this.deployment);
     const {signal} = this.#stopping;
     const address = {PORT: String(await freePort()), HOST: '127.0.0.1', HOSTNAME: '127.0.0.1'};
@@ -189,15 +184,16 @@ class App {
     const ended = endOf(child).then((how) => {
       clearTimeout(timer);
       this.#process = undefined;
-      const reason = slowness ?? (how.endsWith('exit code 0') ? `${how}${unheard}` : how);
-      const thrown = slowness === undefined ? tail.find((line) => errorLine.test(line)) : undefined;
-      const cause = thrown === undefined ? '' : `: ${thrown}`;
-      const failure = new AppFailure(asSentence(`The server of ${this.#name} ${reason}${cause}`), tail);
-      if (!signal.aborted) onWarning(failure.summary);
-      return failure;
+      const thrown = tail.find((line) => errorLine.test(line));
+      const ending = how.endsWith('exit code 0') ? `${how}${unheard}` : how;
+      const reason = slowness ?? (thrown === undefined ? ending : `${ending}: ${thrown}`);
+      const summary = asSentence(`The server of ${projectSlug}/${targetSlug} ${reason}`);
+      if (!signal.aborted) onWarning(summary);
+      const printed = tail.length === 0 ? [] : ['', 'What it printed last:', '', ...tail];
+      return new HttpFailure(502, [`${summary} The next request starts it again.`, ...printed].join('\n'));
     });
     const outcome = await Promise.race([listening, ended]);
-    if (outcome instanceof AppFailure) throw outcome;
+    if (outcome instanceof HttpFailure) throw outcome;
     return {port: outcome, ended};
   }
 
@@ -240,18 +236,6 @@ async function endOf(child: ChildProcess): Promise<string> {
     return signal === null ? `ended with exit code ${String(code)}` : `ended with signal ${signal}`;
   } catch (error) {
     return `could not be started: ${String(error)}`;
-  }
-}
-
-/** The server of an app has crashed, or did not start. */
-class AppFailure extends HttpFailure {
-  readonly summary: string;
-
-  /** `output`: the last lines that it printed. */
-  constructor(summary: string, output: readonly string[]) {
-    const printed = output.length === 0 ? [] : ['', 'What it printed last:', '', ...output];
-    super(502, [`${summary} The next request starts it again.`, ...printed].join('\n'));
-    this.summary = summary;
   }
 }
 
