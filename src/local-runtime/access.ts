@@ -10,10 +10,8 @@ import type {TargetRecord} from './store/store.js';
 import {sitePath, type SiteName} from './sites/site-address.js';
 
 /**
- * Prevents DNS rebinding by web pages: the Host header must have a name or an address of this server. A page whose own
- * name has been pointed at this machine cannot send another Host. The port may be any, because it can be forwarded from
- * another one, out of a container for example.
- * @throws HttpFailure 421.
+ * Refuses names that are not this server's (421), against DNS rebinding: a page cannot send another Host than its own.
+ * The port may be any, because it can be forwarded from another one, out of a container for example.
  */
 export function checkHost({origin, request, context}: Pick<Call, 'origin' | 'request' | 'context'>): void {
   const name = URL.canParse(origin) ? new URL(origin).hostname.replace(/^\[|\]$/g, '') : '';
@@ -28,9 +26,8 @@ export function checkHost({origin, request, context}: Pick<Call, 'origin' | 'req
 }
 
 /**
- * Refuses what pages of other origins make a browser send, deployed apps included, whose origin differs in the port
- * alone. Without it they could act on a runtime that requires no credentials. Links to this server still work.
- * @throws HttpFailure 403.
+ * Refuses what pages of other origins make a browser send (403), deployed apps included: they could act on a runtime
+ * that requires no credentials. Links to this server still work.
  */
 export function checkOrigin({headers, method}: IncomingMessage): void {
   const {host = '', origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode} = headers;
@@ -42,10 +39,7 @@ export function checkOrigin({headers, method}: IncomingMessage): void {
   throw new HttpFailure(403, 'This server does not accept requests from pages of other origins.');
 }
 
-/**
- * Admits a request to Runtime (API key): with the API key as a bearer token, or as the password of any user.
- * @throws HttpFailure 401 for wrong credentials.
- */
+/** Admits whoever has the API key as a bearer token, or as the password of any user. */
 export function admitLegacy({context, request}: Call): string {
   const {scheme, value} = authorization(request);
   const [user, key] = scheme === 'basic' ? basicCredentials(value) : ['api-key', scheme === 'bearer' ? value : ''];
@@ -56,11 +50,7 @@ export function admitLegacy({context, request}: Call): string {
   return user;
 }
 
-/**
- * Admits a request to Runtime (OAuth): with an access token of this runtime's token endpoint, for its only
- * organization.
- * @throws HttpFailure 401 for a wrong or expired token, 403 for one without the scopes and for another organization.
- */
+/** Admits whoever has an access token of this runtime's token endpoint, for its only organization. */
 export async function admitApi({context, request, params}: Call): Promise<string> {
   const {auth, credentials} = context;
   if (auth) await checkToken(request, context);
@@ -71,11 +61,7 @@ export async function admitApi({context, request, params}: Call): Promise<string
   return credentials.clientId;
 }
 
-/**
- * Admits a visitor of a deployed app, with the password of the runtime if it has one, and with an access header of the
- * target if that has some.
- * @throws HttpFailure 401 without them.
- */
+/** Admits visitors with the password of the runtime and an access header of the target, if there are any. */
 export function admitVisitor({context: {protect}, request}: Call, access: TargetRecord['access'] = []): string {
   const {scheme, value} = authorization(request);
   const [user, password] = scheme === 'basic' ? basicCredentials(value) : ['browser', ''];

@@ -45,10 +45,7 @@ export function parsed(text: string, what: string, status = 400): unknown {
   }
 }
 
-/**
- * Validates `value` with `schema`.
- * @throws HttpFailure `status`, naming `what` and the invalid member.
- */
+/** Validates `value` with `schema`. @throws HttpFailure `status`, naming `what` and the invalid member. */
 export function validate<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,

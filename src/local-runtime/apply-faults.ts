@@ -5,10 +5,7 @@ import {alreadySent, HttpFailure} from './answer.js';
 import type {Call, Protocol} from './runtime-context.js';
 import type {FaultRule} from './faults.js';
 
-/**
- * Applies the faults for a request. Returns the response, or undefined if the request is to be answered as usual: what
- * it sends may then be cut off.
- */
+/** Applies the faults for a request. Returns undefined if it is to be answered as usual, perhaps cut off. */
 export async function applyFaults(call: Call, protocol: Protocol): Promise<Response | undefined> {
   const {context, request, response, body} = call;
   const take = <Action extends FaultRule['action']>(...actions: readonly Action[]) => {

@@ -15,11 +15,7 @@ export class RequestBody {
     this.#stallMilliseconds = stallSeconds * 1000;
   }
 
-  /**
-   * Yields its bytes.
-   * @throws HttpFailure 413 for more than `limit` bytes, at once if the client announced their number; 408 when they
-   * stop arriving.
-   */
+  /** @throws HttpFailure 413 for more than `limit` bytes, at once if they were announced; 408 if they stop arriving. */
   async *read(limit: number): AsyncGenerator<Buffer, void, undefined> {
     const failure = new HttpFailure(413, `The body is larger than the limit of ${limit} bytes.`);
     if (Number(this.#request.headers['content-length'] ?? 0) > limit) throw failure;

@@ -10,10 +10,7 @@ interface FileToSend {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/**
- * Sends a regular file, the requested range of it, 304 or 416.
- * @throws HttpFailure 404 if it is not there.
- */
+/** Sends a regular file, the requested range of it, 304 or 416. @throws HttpFailure 404 if it is not there. */
 export async function sendFile(
   file: string,
   {context, request, response}: Call,

@@ -177,13 +177,9 @@ function createContext(
   return {...settings, ...parts, deployments, targets, logs, requests: [], appServers, clientKey};
 }
 
-const portSchema = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
-const portsSchema = v.object({api: portSchema, apps: portSchema});
+const portsSchema = v.object({api: port, apps: port});
 
-/**
- * Listens on the ports last used with the data folder, unless others are requested. Another runtime on the same folder
- * has taken them. Returns the origins.
- */
+/** Listens on the ports last used with the data folder, unless others are requested. Returns the origins. */
 async function listenAgain(
   servers: {readonly api: Server; readonly apps: Server},
   folder: string,

@@ -20,10 +20,7 @@ const newHeader = object('A header to make.', {
   value: v.pipe(v.string(), v.minLength(9), v.maxLength(127), say('What visitors will send: a secret.')),
 });
 
-/**
- * The schemas of a half, whose settings and redirects have its words.
- * @param redirectId how a redirect is known, if its path is not enough
- */
+/** The schemas of a half. `redirectId`: how it knows a redirect, if not by its path. */
 export function configurationSchemas<const Id extends v.ObjectEntries>(service: Service, redirectId: Id) {
   const [fromKey = ''] = Object.values(redirectFields).map((field) => field[service] ?? '');
   return {

@@ -63,10 +63,7 @@ function shownText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/**
- * A member of an answer that a server may leave out, or set to null. Clients read that, and what does not fit, as if it
- * were missing.
- */
+/** A member of an answer that may be missing or null. Clients read what does not fit as if it were missing. */
 export function optional<Sent, Read>(schema: v.GenericSchema<Sent, Read>) {
   return v.optional(
     v.pipe(

@@ -21,7 +21,7 @@ export function serveLogs(server: Server, context: RuntimeContext): () => void {
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
     const serve = async () => {
-      const {fault, query} = await admit(request, socket, context);
+      const {fault, site} = await admit(request, socket, context);
       if (fault === 'hang') return;
       sockets.handleUpgrade(request, socket, head, (opened) => {
         record(request, 101, fault, context);
@@ -32,7 +32,7 @@ export function serveLogs(server: Server, context: RuntimeContext): () => void {
         }
         const send = sender(opened, context);
         if (context.appServers === undefined) send(`${context.now().toISOString()}\t\tWARN\t${noServers}`);
-        opened.once('close', context.logs.follow(siteOf(query), send));
+        opened.once('close', context.logs.follow(site, send));
       });
     };
     serve().catch((error: unknown) => {
@@ -73,14 +73,11 @@ function sender(opened: WebSocket, {now}: RuntimeContext): (line: string) => voi
   };
 }
 
-function siteOf(query: URLSearchParams) {
-  return {projectSlug: query.get('project') ?? '', targetSlug: query.get('environment') ?? ''};
-}
-
 /** @throws HttpFailure if the connection is refused, by a fault too. */
 async function admit(request: IncomingMessage, socket: Duplex, context: RuntimeContext) {
   const [path = '/', search = ''] = (request.url ?? '/').split('?');
   const query = new URLSearchParams(search);
+  const site = {projectSlug: query.get('project') ?? '', targetSlug: query.get('environment') ?? ''};
   checkHost({request, context, origin: `http://${request.headers.host ?? ''}`});
   checkOrigin(request);
   const latency = context.faults.take('logs', 'latency');
@@ -89,9 +86,9 @@ async function admit(request: IncomingMessage, socket: Duplex, context: RuntimeC
   if (fault?.action === 'status') throw new HttpFailure(fault.status, `Injected fault: ${fault.status}.`);
   if (fault?.action === 'reset') (socket as Socket).resetAndDestroy();
   if (path !== '/') throw new HttpFailure(404, `No WebSocket is served at ${path}.`);
-  if (context.auth && !(await admitsToLogs(query.get('access_token') ?? '', siteOf(query), context)))
+  if (context.auth && !(await admitsToLogs(query.get('access_token') ?? '', site, context)))
     throw new HttpFailure(401, 'Unknown or expired token, or one for another target.');
-  return {fault: fault?.action, query};
+  return {fault: fault?.action, site};
 }
 
 function record(

@@ -72,10 +72,7 @@ export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"
 </svg>
 `;
 
-/**
- * The script of the pages: loads the page again each second, and replaces the parts that have changed. A field keeps
- * its focus and its choice. Without JavaScript, reloading shows the same.
- */
+/** Loads the page again each second, and replaces what has changed. A field keeps its focus and its choice. */
 export const liveScript = `'use strict';
 const news = document.getElementById('news');
 

@@ -5,18 +5,7 @@ import type {ArchiveInspection, ContentFile} from '../../bundle/contents/bundle-
 import {presignedUrl} from '../endpoints/local.js';
 import {requestedBundle, param, type Call, type RuntimeContext} from '../runtime-context.js';
 import type {BundleRecord} from '../store/store.js';
-import {
-  facts,
-  foreign,
-  pageAnswer,
-  readForm,
-  seeOther,
-  sizeText,
-  table,
-  textBlock,
-  timeText,
-  type Html,
-} from './page.js';
+import * as page from './page.js';
 import {deployForm, projectPath} from './project-pages.js';
 
 /** How the files of a bundle are used, as people call it. */
@@ -30,33 +19,33 @@ export async function showBundle(call: Call): Promise<Response> {
   const projectSlug = param(call, 'projectSlug');
   const bundle = requestedBundle(call);
   const {files, problems, config} = await inspect(context, bundle);
-  const summary = facts([
-    ['Project', html`<a href="${projectPath(projectSlug)}">${foreign(projectSlug)}</a>`],
-    ['Message', foreign(bundle.message === '' ? '–' : bundle.message, 2048)],
-    ['Pushed', html`${timeText(bundle.createdAt)} by ${foreign(bundle.createdBy)}`],
-    ['Live on', foreign(context.deployments.targetsServing(bundle).join(', ') || '–')],
+  const facts: readonly (readonly [name: string, value: page.Html | string])[] = [
+    ['Project', html`<a href="${projectPath(projectSlug)}">${page.foreign(projectSlug)}</a>`],
+    ['Message', page.foreign(bundle.message === '' ? '–' : bundle.message, 2048)],
+    ['Pushed', html`${page.timeText(bundle.createdAt)} by ${page.foreign(bundle.createdBy)}`],
+    ['Live on', page.foreign(context.deployments.targetsServing(bundle).join(', ') || '–')],
     ['Format', bundle.format],
-    ['Archive', html`${sizeText(bundle.size)} <a href="${presignedUrl(bundle, call)}" download>Download</a>`],
+    ['Archive', html`${page.sizeText(bundle.size)} <a href="${presignedUrl(bundle, call)}" download>Download</a>`],
     ['Content', summaryOf(files)],
     ['SHA-256', html`<code>${bundle.sha256}</code>`],
-    ...problems.map((problem) => ['Problem', foreign(problem, 2000)] as const),
-  ]);
+    ...problems.map((problem) => ['Problem', page.foreign(problem, 2000)] as const),
+  ];
   const values = config === undefined ? 'Not in the archive.' : JSON.stringify(config, null, 2).slice(0, maxConfig);
-  const content = html`${summary}
+  const content = html`<dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
 <h2>Deploy</h2>
 ${deployForm(call, projectSlug, [bundle])}
 ${sizes(files)}
 <h2>Configuration</h2>
-${textBlock('Values of the configuration', values)}
+${page.textBlock('Values of the configuration', values)}
 <h2>Delete</h2>
 <form action="${projectPath(projectSlug)}/bundles/${bundle.id}/delete" method="post"><button>Delete bundle ${bundle.id}</button></form>`;
-  return pageAnswer({title: `Bundle ${bundle.id}`, content});
+  return page.pageAnswer({title: `Bundle ${bundle.id}`, content});
 }
 
 export async function deleteFromPage(call: Call): Promise<Response> {
-  await readForm(call);
+  await page.readForm(call);
   await call.context.deployments.deleteBundle(requestedBundle(call));
-  return seeOther(`${projectPath(param(call, 'projectSlug'))}?done=delete`);
+  return page.seeOther(`${projectPath(param(call, 'projectSlug'))}?done=delete`);
 }
 
 async function inspect({store}: RuntimeContext, {id, format}: BundleRecord): Promise<ArchiveInspection> {
@@ -73,7 +62,7 @@ async function inspect({store}: RuntimeContext, {id, format}: BundleRecord): Pro
   return {...inspection, files: inspection.files.map((file) => ({...file, category: categoryOf(file.path)}))};
 }
 
-function sizes(files: readonly ContentFile[]): Html {
+function sizes(files: readonly ContentFile[]): page.Html {
   const categories = Object.entries(kinds).flatMap(([kind, name]) => {
     const own = files.filter((file) => kindOf(file) === kind);
     return own.length === 0 ? [] : [html`<li>${name}: ${summaryOf(own)}</li>`];
@@ -85,21 +74,21 @@ function sizes(files: readonly ContentFile[]): Html {
   }
   const largestFolders = [...folders].sort(([, a], [, b]) => b - a).slice(0, listedFolders);
   const folderRows = largestFolders.map(([folder, size]) => [
-    folder === '.' ? 'At the top' : foreign(folder, 400),
-    sizeText(size),
+    folder === '.' ? 'At the top' : page.foreign(folder, 400),
+    page.sizeText(size),
   ]);
   const largestFiles = files.toSorted((a, b) => b.size - a.size).slice(0, listedFiles);
   const fileRows = largestFiles.map((file) => [
-    foreign(file.linkTarget === undefined ? file.path : `${file.path} → ${file.linkTarget}`, 400),
+    page.foreign(file.linkTarget === undefined ? file.path : `${file.path} → ${file.linkTarget}`, 400),
     kinds[kindOf(file)],
-    sizeText(file.size),
+    page.sizeText(file.size),
   ]);
   return html`<h2>Categories</h2>
 <ul>${categories}</ul>
 <h2>Largest folders</h2>
-${table('Largest folders', {columns: ['Folder', 'Size'], rows: folderRows})}
+${page.table('Largest folders', {columns: ['Folder', 'Size'], rows: folderRows})}
 <h2>Largest files</h2>
-${table('Largest files', {columns: ['File', 'Category', 'Size'], rows: fileRows})}`;
+${page.table('Largest files', {columns: ['File', 'Category', 'Size'], rows: fileRows})}`;
 }
 
 function kindOf({category}: ContentFile): keyof typeof kinds {

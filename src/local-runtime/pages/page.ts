@@ -67,7 +67,7 @@ export function notice(text: string, kind: 'done' | 'problem' = 'done'): Html {
   return html`<p class="notice ${kind}" role="${kind === 'done' ? 'status' : 'alert'}">${text}</p>`;
 }
 
-/** Text from outside, in whatever direction it is written. A long one loses its middle; no line ends in a short word. */
+/** Text from outside, in whatever direction it is written. A long one loses its middle; a short word never breaks. */
 export function foreign(text: string, longest = 120): Html {
   const half = Math.floor((longest - 1) / 2);
   const shown = text.length <= longest ? text : `${text.slice(0, half)}…${text.slice(-half)}`;
@@ -128,10 +128,6 @@ export function liveSection(title: string, content: Html): Html {
 /** As `liveSection`, right below the heading of the page. */
 export function livePart(id: string, content: Html): Html {
   return html`<section id="${id}" data-live>${content}</section>`;
-}
-
-export function facts(entries: readonly (readonly [name: string, value: Cell])[]): Html {
-  return html`<dl>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
 /** Text as it is, which may be longer than the page. */

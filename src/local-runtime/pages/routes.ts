@@ -39,11 +39,7 @@ export const pagesProtocol: Protocol = {
     }),
 };
 
-/**
- * There is no login: whoever can run a browser on this machine may see the pages. Others may only see them if the API
- * is open to them as well.
- * @throws HttpFailure 403.
- */
+/** There is no login: the pages are for this machine, and for others only if the API is open to them, too. */
 function admitBrowser({context, request}: Call): string {
   if (context.auth && !isThisMachine(request.socket.remoteAddress)) {
     throw new HttpFailure(

@@ -99,13 +99,11 @@ async function answer(listener: Listener, ...[request, response]: Parameters<Req
 /** A handler of web requests: it returns a Response, or the text of a page. */
 function fromFetch(handler: Callable): Listener {
   return async (incoming, response) => {
-    const {method = 'GET', url = '/', headers, headersDistinct} = incoming;
+    const {method = 'GET', url = '/', headers} = incoming;
     const hasBody = method !== 'GET' && method !== 'HEAD';
     const request = new Request(new URL(`http://${headers.host ?? ''}${url}`), {
       method,
-      headers: Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-        values.map((value): [string, string] => [name, value]),
-      ),
+      headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
       ...(hasBody && {body: Readable.toWeb(incoming), duplex: 'half'}),
     });
     const result = await handler(request);

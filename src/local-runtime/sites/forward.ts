@@ -21,10 +21,7 @@ export interface ForwardedRequest {
   readonly base: string;
 }
 
-/**
- * Forwards a request to the server of an app, which sees the path below its target.
- * @throws HttpFailure 504 if the server does not begin its answer in time; the error of a connection that breaks.
- */
+/** Forwards a request to the server of an app, which sees the path below its target. */
 export async function forward(
   {request, response, body, path, search, base}: ForwardedRequest,
   {port, timeoutMs}: {readonly port: number; readonly timeoutMs: number},
@@ -77,10 +74,7 @@ function below(base: string, address: string): string {
   return isPath && !isBelow ? `${base}${address}` : address;
 }
 
-/**
- * A cookie as a browser keeps it for a host of this machine: of no domain, and without TLS unless its name or SameSite
- * asks for that.
- */
+/** A cookie as a browser keeps it for this machine: of no domain, and without TLS unless its name or SameSite needs it. */
 function localCookie(cookie: string): string {
   const withoutDomain = cookie.replaceAll(/;\s*domain=[^;]*/gi, '');
   const needsTls = /^\s*__(?:secure|host)-/i.test(cookie) || /;\s*(?:samesite=none|partitioned)\b/i.test(cookie);

@@ -11,10 +11,7 @@ import {decoded} from '../../text/percent-encoding.js';
 import type {DeploymentRecord, TargetRecord} from '../store/store.js';
 import {siteOfHost, sitePath, type SiteName} from './site-address.js';
 
-/**
- * The deployed apps. They need no credentials of the API and have other origins, so that their scripts can neither call
- * the API nor change the pages of the runtime.
- */
+/** The deployed apps. They have other origins than the API: their scripts can neither call it nor change its pages. */
 export const siteProtocol: Protocol = {
   prefix: '/',
   routes: [{method: 'ALL', path: '*', name: 'site', handle: serveSite}],
@@ -40,10 +37,7 @@ interface SiteCall extends Call {
   readonly folder: string;
 }
 
-/**
- * Answers a request for an app: with a file of the deployment, or else what its server answers, or else as hosts of
- * static sites do.
- */
+/** Answers with a file of the deployment, or else with what its server answers, or else as hosts of static sites do. */
 async function serveSite(request: Call): Promise<Response> {
   const {context, path: requested} = request;
   const {method = ''} = request.request;
@@ -210,10 +204,7 @@ const hashedNames = [
 /** Folders in which frameworks put nothing but files that never change: those of SvelteKit and Next.js. */
 const immutableFolder = /(?:^|\/)(?:_app\/immutable|[_.]next\/static)\//;
 
-/**
- * How long a file of a bundle may be kept without asking again: forever if a change of it would change its name, and
- * not at all otherwise.
- */
+/** A file may be kept forever if a change of it would change its name. All others are asked for again. */
 export function cacheControl(name: string): string {
   const file = name.slice(name.lastIndexOf('/') + 1);
   const isImmutable =

@@ -8,10 +8,9 @@ const suffix = '.localhost';
 const label = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
 
 /**
- * The URL of the bundle that a target runs: an origin of its own, `http://TARGET--PROJECT.localhost:PORT/`, so that
- * links to its root work and apps do not share an origin. Names that a host name cannot have, and clients on other
- * machines, get a path instead.
- * @param call `origin` is as the client reaches the runtime, `appsOrigin` where deployed apps are served.
+ * Where a target is served: at an origin of its own, so that links to its root work and apps do not share an origin.
+ * Names that a host name cannot have, and clients on other machines, get a path instead.
+ * @param call `origin` is as the client reaches the runtime.
  */
 export function siteUrl(
   {origin, context}: {readonly origin: string; readonly context: {readonly appsOrigin: string}},

@@ -24,8 +24,7 @@ const files = ['credentials.json', 'port.json', 'state.json'];
 
 /**
  * Opens a folder for one runtime, or creates a temporary one after removing those that killed runtimes left behind. It
- * may come from a checkout, so no link in it is followed, and no named pipe read.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` if there is either in it; a system error if it cannot be used.
+ * may come from a checkout: links and named pipes in it are refused.
  */
 export async function openDataFolder(dataDirectory: string | undefined): Promise<DataFolder> {
   if (dataDirectory === undefined) {
@@ -112,11 +111,7 @@ const credentialsSchema = v.object({apiKey: word, organizationId: word, clientId
 /** Credentials without the token URL, which depends on the port. */
 type StoredCredentials = Omit<LocalRuntimeCredentials, 'tokenUrl'>;
 
-/**
- * Opens the credentials of a data folder, which are created on the first start and readable only by their owner. Those
- * in `given` take precedence and are not stored.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` if they cannot be read, or are more than words.
- */
+/** Opens the credentials of a data folder, or makes them. Those in `given` take precedence and are not stored. */
 export async function openCredentials(
   dataFolder: string,
   given: Partial<Record<keyof StoredCredentials, string | undefined>>,

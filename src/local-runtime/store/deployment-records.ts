@@ -112,10 +112,7 @@ export class Deployments {
     }
   }
 
-  /**
-   * The deployment that a target serves: the newest one that has finished. When the target switches depends only on the
-   * time.
-   */
+  /** The deployment that a target serves: the newest one that has finished. It switches by the time alone. */
   current(site: SiteName): DeploymentRecord | undefined {
     return this.#newest(site, (status) => status === 'finished');
   }

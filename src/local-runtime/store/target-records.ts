@@ -91,10 +91,7 @@ export class Targets {
     return `${word || 'target'}-${randomBytes(3).toString('hex')}`;
   }
 
-  /**
-   * Makes a target. A copy gets the variables, redirects and settings of its source, and runs what that runs.
-   * @throws HttpFailure 409 if there is one, 404 if there is no source.
-   */
+  /** Makes a target. A copy gets variables, redirects and settings of its source, and runs what that runs. */
   async create(site: SiteName, {name, copyFrom, settings = {}, user}: NewTarget): Promise<void> {
     const {store, faults, deployments, now, seconds} = this.#options;
     if (this.get(site)) throw new HttpFailure(409, `The target "${site.targetSlug}" exists already.`);
@@ -133,10 +130,7 @@ export class Targets {
     await stopApp(site);
   }
 
-  /**
-   * Sets and removes variables, and publishes again what the target runs.
-   * @throws HttpFailure 400 for an invalid name, 404 if the target does not exist, 409 while it is made or deleted.
-   */
+  /** Sets and removes variables, and publishes again what the target runs. */
   async changeVariables(site: SiteName, changes: VariableChanges, user: string): Promise<void> {
     const wrong = Object.keys(changes).find((name) => !variableName.test(name));
     if (wrong !== undefined) throw new HttpFailure(400, `"${wrong}" is not the name of a variable.`);
@@ -151,11 +145,7 @@ export class Targets {
     return this.configure(site, change, user);
   }
 
-  /**
-   * Changes what is known of a target.
-   * @param publisher Who publishes again what it runs. Without one, that stays as it is.
-   * @throws HttpFailure 404 if it does not exist, 409 while it is made or deleted.
-   */
+  /** Changes what is known of a target. `publisher` publishes again what it runs; without one, that stays as it is. */
   async configure(
     site: SiteName,
     change: (target: Target) => Partial<TargetRecord>,

@@ -23,11 +23,7 @@ export interface CheckedBundle extends Pick<ScannedArchive, 'size' | 'sha256'> {
   readonly configPath?: string;
 }
 
-/**
- * Checks a v2 archive and matches its patterns.
- * @throws HttpFailure 422 for an unsafe archive, a missing, duplicate or invalid configuration file, and, if strict, a
- * pattern that matches no file.
- */
+/** Checks a v2 archive and matches its patterns. @throws HttpFailure 422 */
 export async function checkV2Bundle(
   archive: string,
   {rootDir: root, configPath, matchMode}: v.InferOutput<typeof bundleFields>,
@@ -49,11 +45,7 @@ export async function checkV2Bundle(
   return {size, sha256, ssrParameters, files, matches, warnings, root, configPath};
 }
 
-/**
- * Checks a v1 archive: an uncompressed tar with all entries inside `{projectSlug}/bld/`, and every file that the push
- * lists.
- * @throws HttpFailure 422 for anything else, naming it.
- */
+/** Checks a v1 archive, and that it has every file that the push lists. @throws HttpFailure 422 */
 export async function checkV1Bundle(
   archive: string,
   projectSlug: string,
@@ -90,10 +82,7 @@ async function readUpload(archive: string, root: string, wanted?: string): Promi
   });
 }
 
-/**
- * Matches patterns that a client sent, while the server continues to answer others.
- * @throws HttpFailure 422 for patterns that are invalid or take too long.
- */
+/** @throws HttpFailure 422 for patterns that are invalid or take too long. */
 async function matchFiles(patterns: PatternLists, paths: readonly string[]) {
   const files = paths.map((path) => ({path, ssrOnly: false, ssrShared: false}));
   const unmatched = await markFiles(files, patterns).catch((error: unknown) => {
@@ -107,11 +96,7 @@ async function matchFiles(patterns: PatternLists, paths: readonly string[]) {
 /** Characters and endings that no name has on Windows, and the names of its devices. */
 const notOnWindows = /[<>:"|?*]|[. ]$|^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³])(?:\.|$)/i;
 
-/**
- * Refuses a bundle that the disk of this runtime cannot hold: it would fail when it is deployed.
- * @param folder One on that disk, which contains `archive`.
- * @throws HttpFailure 422
- */
+/** Refuses what the disk of this runtime cannot hold. `folder` is on that disk and contains `archive`. */
 export async function refuseUnfitNames(files: readonly string[], folder: string): Promise<void> {
   const unfit = onWindows && files.find((file) => file.split('/').some((name) => notOnWindows.test(name)));
   if (unfit)
@@ -122,9 +107,7 @@ export async function refuseUnfitNames(files: readonly string[], folder: string)
   throw new HttpFailure(422, `${names} would be the same file on this runtime's disk. Rename one of them.`);
 }
 
-/**
- * Two of the paths, or of the folders on them, that differ only in upper and lower case or in how letters are composed.
- */
+/** Two of the paths or folders that differ only in upper and lower case, or in how letters are composed. */
 export function sameNames(files: readonly string[]): readonly [string, string] | undefined {
   const known = new Map<string, string>();
   for (const file of files) {

@@ -17,10 +17,7 @@ export interface AcceptedUpload extends Pick<CheckedBundle, 'matches' | 'warning
   readonly bundle: BundleRecord;
 }
 
-/**
- * Receives a v2 bundle: multipart, streamed to disk, then checked.
- * @throws HttpFailure 400 for an invalid form, 413, 415, and 422 for an invalid archive.
- */
+/** Receives a v2 bundle: multipart, streamed to disk, then checked. */
 export async function receiveV2(call: Call): Promise<AcceptedUpload> {
   return receive(call, async (archive) => {
     const fields = validate(bundleFields, await receiveMultipart(call, archive), 'The form');
@@ -29,10 +26,7 @@ export async function receiveV2(call: Call): Promise<AcceptedUpload> {
   });
 }
 
-/**
- * Receives a v1 bundle: JSON with base64, decoded while it is written to disk, then checked.
- * @throws HttpFailure 400 for an invalid document, 413, 415, and 422 for an invalid archive.
- */
+/** Receives a v1 bundle: JSON with base64, decoded while it is written to disk, then checked. */
 export async function receiveV1(call: Call): Promise<AcceptedUpload> {
   call.body.refuseOtherTypes('application/json');
   return receive(call, async (archive) => {
@@ -71,12 +65,7 @@ async function* decoded({body, context}: Call, reader: V1BodyReader): AsyncGener
   for await (const piece of body.read(context.maxUploadBytes)) yield reader.push(piece);
 }
 
-/**
- * Receives `multipart/form-data`: streams the part `bundle`, a file with a name, into the new file `archive`, and
- * collects the text fields.
- * @throws HttpFailure 415 for another content type, 413 for too many bytes, 400 for a form that is malformed, or has
- * other files, a duplicate part or no bundle.
- */
+/** Streams the part `bundle`, a file with a name, into the new file `archive`, and collects the text fields. */
 async function receiveMultipart({request, body, context}: Call, archive: string) {
   body.refuseOtherTypes('multipart/form-data');
   const {default: createBusboy} = await import('busboy');

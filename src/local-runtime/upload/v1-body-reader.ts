@@ -23,10 +23,7 @@ export class V1BodyReader {
   #hasData = false;
   #place: 'before' | 'data' | 'after' = 'before';
 
-  /**
-   * Accepts the next chunk of the document. Returns the bytes of the data in it.
-   * @throws HttpFailure 400 for data that is not base64, 413 when the rest of the document is too large.
-   */
+  /** Accepts the next chunk of the document. Returns the bytes of the data in it. */
   push(piece: Buffer): Buffer {
     this.#pending += piece.toString('latin1');
     if (this.#place !== 'data') this.#readParts();
@@ -42,10 +39,7 @@ export class V1BodyReader {
     return data;
   }
 
-  /**
-   * The document, with an empty string as its data.
-   * @throws HttpFailure 400 when it is not JSON, or has no data or several.
-   */
+  /** The document, with an empty string as its data. */
   end(): unknown {
     const value = parsed(Buffer.from(this.#rest + this.#pending, 'latin1').toString('utf8'), 'The body');
     if (this.#place === 'before') throw new HttpFailure(400, 'The body has no "data" string.');
