@@ -52,7 +52,6 @@ export default class Logs extends BaseCommand<typeof Logs, 'logs'> {
         if (!(await output.flush())) return;
       }
     } catch (error) {
-      // That is how it ends.
       if (!signal.aborted) throw error;
     }
   }

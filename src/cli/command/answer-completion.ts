@@ -17,9 +17,8 @@ import {declaredCommands} from './plugins.js';
 const limitMs = 300;
 
 /**
- * Prints what completes a command line: first what is known without the configuration, which may be code that never
- * ends. Runs no plugin and sends nothing: values come from the configuration file that `status` would use, and commands
- * of plugins from their manifests.
+ * Prints what completes a command line. What is known without the configuration comes first: its code may never end.
+ * Runs no plugin and sends nothing.
  * @param words What follows `mycli`, up to the cursor.
  */
 export async function answerCompletion(words: readonly string[], options: HostOptions): Promise<void> {
@@ -36,7 +35,7 @@ export async function answerCompletion(words: readonly string[], options: HostOp
   const configuredValues = async (flag: string) => {
     if (!['project', 'target', 'runtime-backend'].includes(flag)) return [];
     const search = {cwd, guardCode: withinLimit(session.guardCode), warn: () => undefined};
-    // A command will say what is wrong with it.
+    // A command will report what is wrong with it.
     const names = await namesInConfig(search, config.cacheDir, givenValue(words, '--config')).catch(() => undefined);
     return names?.[flag] ?? [];
   };
@@ -88,10 +87,7 @@ async function namesInConfig(
   return names;
 }
 
-/**
- * Kills a process whose main thread is busy or blocked for too long. A busy machine gets more time, because others use
- * it, too.
- */
+/** Kills a process whose main thread is busy or blocked for too long. A busy machine gets more time. */
 const watchdog = `
 const [cpu, began] = [process.cpuUsage(), performance.now()];
 setInterval(() => {

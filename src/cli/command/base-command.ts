@@ -15,7 +15,6 @@ import {definitions, variableOf, type SettingKey} from '../../settings/definitio
 import {misspeltVariables, type SettingsUse} from '../settings/load-settings.js';
 import type {BackendReach} from '../settings/reach-backends.js';
 
-// All that the file of a command needs.
 export * as Args from '@oclif/core/args';
 export * as Flags from '@oclif/core/flags';
 export type {CommandContext} from './command-context.js';
@@ -23,14 +22,11 @@ export type {CommandContext} from './command-context.js';
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
 type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
 
-/**
- * The base of every command, by its ID. It parses and runs `execute`; run.ts turns its document and its errors into text, JSON and
- * an exit code.
- */
+/** The base of every command, by its ID. run.ts prints the document or error of `execute`, and sets the exit code. */
 export abstract class BaseCommand<T extends typeof Command, Id extends keyof Documents> extends Command {
   static override readonly baseFlags = globalFlags;
 
-  /** What it changes: without it, nothing. In the manifest, as all that is static, for whoever makes tools of it. */
+  /** What it changes, if anything. In the manifest, for tools that list commands. */
   static readonly changes?: 'service' | 'machine';
   /** Whether it prints documents until it is stopped. */
   static readonly isEndless?: boolean;
@@ -64,7 +60,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
   }
 
   constructor(argv: string[], {options}: HostConfig) {
-    // oclif makes another one of the configuration, which calls hooks in another way.
+    // oclif would make a configuration of its own, which calls hooks differently.
     super(argv, options.config());
   }
 
@@ -107,7 +103,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const alias = aliases.find((name) => !name.includes(':'));
       return alias === undefined ? [] : [[id, alias] as const];
     });
-    // So says npm of `npx` and `npm exec`, which find what the shell may not.
+    // npm sets it for `npx` and `npm exec`, whose program the shell may not find.
     const program = session.env['npm_command'] === 'exec' ? ['npx', 'mycli'] : ['mycli'];
     const folder = (['cwd', 'config'] as const).flatMap((name) => {
       const value = this.flags[name];
@@ -143,7 +139,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     }
   }
 
-  /** Tells plugins how each change ended. Whatever they do, the outcome of the command remains. */
+  /** Tells plugins how each change ended. The outcome of the command stays, whatever they do. */
   async #tellPlugins({ledgers, output, signal}: Session): Promise<void> {
     if (ledgers.every(({changes}) => changes.length === 0)) return;
     const {followsWrites, tellAfterWrite} = await import('../settings/write-hooks.js');
@@ -155,7 +151,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
         return tellAfterWrite(write, endOfChange(change, ledger), {config: this.config, output, signal});
       }),
     );
-    // One after the other, in the order of what happened, unless there is hardly any time.
+    // In the order of what happened, unless there is hardly any time.
     if (signal.aborted) await Promise.all(told.map((tell) => tell()));
     else for (const tell of told) await tell();
   }

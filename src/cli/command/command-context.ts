@@ -41,7 +41,6 @@ export class CommandContext {
   #sources: SettingsSources | undefined;
 
   /**
-   * @param flags As given on the command line.
    * @param config oclif's configuration, with its plugins.
    * @param writes Whether the command changes something at the service.
    */
@@ -66,10 +65,7 @@ export class CommandContext {
     return this.session.guardCode;
   }
 
-  /**
-   * The settings for a target that the command has found, from the sources that `loadSettings` has read. For its guards
-   * and its checks: the credentials are not read.
-   */
+  /** The settings for a target that the command has found, for its guards and checks: the credentials are not read. */
   async settingsOf(slug: string): Promise<Settings> {
     if (this.#sources === undefined) throw new Error('The settings are not loaded.');
     const settings = resolveSettings({...this.#sources, target: {slug, argument: 'BRANCH'}});
@@ -127,11 +123,7 @@ export class CommandContext {
     };
   }
 
-  /**
-   * Finds and reads the configuration file, which may be code, and resolves every setting. The commands that manage
-   * stored credentials ignore them.
-   * @throws RuntimeCliError of usage or input.
-   */
+  /** Reads the configuration file, which may be code, and resolves every setting. */
   async loadSettings(use: SettingsUse = {}): Promise<Settings> {
     const {output} = this;
     const {settings, sources, named} = await loadSettings(this, {changes: this.writes, ...use});

@@ -51,10 +51,7 @@ export function leadingWords(argv: readonly string[]): readonly string[] {
   return end === -1 ? argv : argv.slice(0, end);
 }
 
-/**
- * Refuses a switch with a value, such as `--wait=false`, which oclif would take for an argument.
- * @throws RuntimeCliError `ERR_USAGE`.
- */
+/** Refuses a switch with a value, such as `--wait=false`: oclif would take `false` for an argument. */
 export function rejectSwitchValues(argv: readonly string[], flags: FlagShapes): void {
   for (const word of beforeEnd(argv)) {
     const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(word) ?? [];
@@ -67,10 +64,7 @@ export function rejectSwitchValues(argv: readonly string[], flags: FlagShapes): 
   }
 }
 
-/**
- * Whether one of these flags is given, instead of being the value of the flag before it. `--message -h` must not show
- * help and succeed, having done nothing.
- */
+/** Whether one of these flags is given, and is not the value of the flag before it, as in `--message -h`. */
 export function asksFor(names: readonly string[], argv: readonly string[], flags: FlagShapes): boolean {
   const takingValue = Object.entries(flags)
     .filter(([, {type}]) => type === 'option')
@@ -92,10 +86,7 @@ export function givenValue(argv: readonly string[], name: string, char?: string)
   return values.at(-1);
 }
 
-/**
- * Whether a command is oclif's although it is part of our package: the plugin commands, without the npm and Yarn of
- * oclif's own package. They print what they like, and their `--json` is oclif's.
- */
+/** Whether a command of our package is oclif's: its output and its `--json` are oclif's, too. */
 export function isOclifCommand(id: string): boolean {
   return id === 'plugins' || id.startsWith('plugins:');
 }

@@ -6,10 +6,7 @@ import {isTrusted} from '../../files/ownership.js';
 
 type NewerModule = typeof nodeModule & {enableCompileCache?: (folder: string) => unknown};
 
-/**
- * Turns on Node's compile cache (Node 22 and newer) for the modules loaded after this call. It is kept in the user's
- * own folder, because others can write to the one for temporary files.
- */
+/** Turns on Node's compile cache (22 and newer), in the user's own folder: others can write to the one in TMPDIR. */
 export function keepCompiledCode(): void {
   try {
     const {enableCompileCache}: NewerModule = nodeModule;

@@ -2,11 +2,11 @@ import type {Command} from '@oclif/core';
 import {oneLine} from '../../text/sentence.js';
 import {commandFirst, givenValue, helpFlags, joinWords} from './command-line.js';
 
-/** What may stand where the cursor is. */
+/** What fits at the cursor. */
 export interface Completion {
   /** Each with what it means, for shells that show it. */
   readonly words: readonly (readonly [word: string, meaning: string])[];
-  /** Set if a path may stand there, too, behind the part of the word that is not the path. */
+  /** Set if a path fits, too, after this part of the word. */
   readonly paths?: {readonly kind: 'files' | 'directories'; readonly behind: string} | undefined;
 }
 
@@ -18,9 +18,8 @@ export interface KnownCommands {
 }
 
 /**
- * Completes a command line.
  * @param words What follows `mycli`, up to the cursor. The last one is being typed, or empty.
- * @param valuesOf The values that a flag can have, as far as they are known.
+ * @param valuesOf The known values of a flag.
  */
 export async function complete(
   words: readonly string[],
@@ -99,13 +98,13 @@ function optionOf(word: string, flags: Command.Loadable['flags']) {
   return found?.[1];
 }
 
-/** What stands among `words` that is neither a flag nor the value of one. */
+/** The arguments among `words`, without flags and their values. */
 function argumentsIn(words: readonly string[], flags: Command.Loadable['flags']): readonly string[] {
   const isValue = (at: number) => optionOf(words[at - 1] ?? '', flags)?.type === 'option';
   return words.filter((word, at) => !word.startsWith('-') && !isValue(at));
 }
 
-/** The path that may stand where `typed` is: behind `@`, or where help names a file or a folder. */
+/** The path that fits at `typed`: after `@`, or where help names a file or a folder. */
 function pathsAt(typed: string, prefix: string, help: string | string[] = ''): Completion['paths'] {
   const text = [help].flat().join(' ');
   const [at] = /^(?:[^/=]+=)?@/.exec(typed) ?? [];
@@ -119,7 +118,7 @@ export const completionRequest = 'completion:words';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
-/** A word that every shell takes for itself, whatever it completes. Others are to be typed, and quoted. */
+/** A word that needs no quotes in any shell. Others are not offered. */
 const plainWord = /^[\p{L}\p{N}_-][\p{L}\p{N}_@%+=:,./-]*$/u;
 
 /** What mycli prints when a script asks: a line for each word, and one for paths with what stands before them. */

@@ -30,10 +30,7 @@ export function reportOf(error: RuntimeCliError, output: Pick<Output, 'texts'>):
   };
 }
 
-/**
- * Any error as one of ours.
- * @param options `foreign`: whether a plugin's command was running, whose errors are meant for users. @default false
- */
+/** Any error as one of ours. `foreign`: a plugin's command was running, whose errors are meant for users. */
 export function asOwnError(error: unknown, {foreign = false} = {}): RuntimeCliError {
   if (isRuntimeCliError(error)) return error;
   // Our own commands convert these themselves; this one was thrown before any command, or by a plugin's.
@@ -54,14 +51,14 @@ export function unexpectedError(error: unknown): RuntimeCliError {
 }
 
 /**
- * An error that nobody has handled, as that of the file of the user whose code threw it, if it was one.
+ * An uncaught error, as that of the file of the project whose code threw it, if there is one.
  * @param root The folder of our package.
  * @param cwd A folder of the project.
  */
 export function blameUserCode(error: unknown, root: string, cwd: string): unknown {
   if (!(error instanceof Error)) return error;
   const cause = {suggestions: ['Correct it: it throws, or rejects a promise that nothing waits for.'], cause: error};
-  // Node's own error, because what a promise was rejected with is none: so it was not our code.
+  // Node wraps what is no error, so it was not our code.
   if ('code' in error && error.code === 'ERR_UNHANDLED_REJECTION')
     return createError('ERR_CONFIG_INVALID', 'Code of a configuration file or a plugin failed.', cause);
   const place = placeInProject(error, cwd);
@@ -101,11 +98,7 @@ export function isUsageError(error: unknown): error is OclifError {
   );
 }
 
-/**
- * Converts oclif's error about the command line to ours: one sentence, and what to type. Its own holds the whole
- * configuration and all arguments.
- * @param command ID of the command, if known.
- */
+/** Converts oclif's error about the command line, which holds the whole configuration and all arguments. */
 export function usageError(error: OclifError, command?: string): RuntimeCliError {
   const {message, suggestions = []} = describe(error, command);
   const usage = {run: command === undefined ? ['--help'] : [command, '--help']};
@@ -154,7 +147,7 @@ export function unexpectedArgument(word: string): string {
 /** It may be a secret. */
 const hiddenExtra: Description = {message: 'Unexpected argument.', suggestions: [passSecret]};
 
-/** Users forget the flags of what commands have no argument for: the target, the project, a bundle. */
+/** Users type targets, projects and bundles as arguments where commands have flags for them. */
 function describeExtra(extra: readonly string[], flags: readonly string[], command?: string): Description {
   const [first = '', second = 'SLUG'] = extra;
   if (isLikelySecret(first)) return hiddenExtra;
@@ -189,7 +182,7 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
   return {message: `Unknown flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions};
 }
 
-/** The setting that a flag would be named after. What belongs to a project or its CI is a key and a variable. */
+/** The setting that has no flag, but would have this one. */
 function settingWithoutFlag(name: string): SettingKey | undefined {
   const variable = `MYCLI_${name.replace(/^no-/, '').toUpperCase().replaceAll('-', '_')}`;
   return settingKeys.find((key) => usualFlag(key) === undefined && variableOf(key) === variable);

@@ -30,8 +30,7 @@ type SettingFlags<Set extends FlagSet> = {
   [K in KeysOfEach<Set> as FlagName<K>]: ReturnType<(typeof shapes)[ShapeOf<SettingValue<K>>]>;
 };
 
-// Neither variables nor possible values: oclif would hide the source of a value, not split lists, and not validate
-// variables. Settings are validated where they are resolved, with one schema for all sources.
+// Not oclif's `env` and `options`: settings are validated where they are resolved, with one schema for all sources.
 function properties(key: SettingKey) {
   const {flag, set} = definitions[key];
   return {
@@ -56,15 +55,12 @@ export const connectionFlags = flagsOf('connection');
 export const bundleFlags = flagsOf('bundle');
 
 const {target: _, ...withoutTarget} = connectionFlags;
-/** For commands about a project, where a target would suggest that the others are left alone, or that name it. */
+/** For commands about a whole project, and those that take the target as an argument. */
 export const projectFlags = withoutTarget;
 
 const settingFlags: ReadonlySet<string> = new Set(settingKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
-/**
- * Refuses `--output=` and the like. The value of a setting is judged with those from elsewhere.
- * @throws RuntimeCliError `ERR_USAGE`.
- */
+/** Refuses `--output=` and the like. Values of settings are checked with those from other sources. */
 export function rejectEmptyValues(values: FlagValues): void {
   const empty = Object.keys(values).find((name) => values[name] === '' && !settingFlags.has(name));
   if (empty !== undefined) throw createError('ERR_USAGE', `--${empty} must not be empty.`);
@@ -87,10 +83,7 @@ export const globalFlags = {
   quiet: Flags.boolean({helpGroup: 'GLOBAL', summary: 'Show only results, warnings and errors.'}),
 };
 
-/**
- * Refuses what a shell makes of a pattern without quotes: the files and folders in the root of this machine.
- * @throws RuntimeCliError `ERR_USAGE`.
- */
+/** Refuses what a shell makes of an unquoted `/*`: the names in the root of this machine. */
 export async function refuseExpanded(pattern: string): Promise<string> {
   const isName = /^\/[^/*]+$/.test(pattern) && (await exists(pattern));
   if (!isName) return pattern;

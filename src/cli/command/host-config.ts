@@ -16,14 +16,11 @@ import type {Session} from './session.js';
 
 /** oclif's options, which it passes on to every configuration that it makes of ours. */
 export interface HostOptions extends Interfaces.Options {
-  /** A function, because plugins get the configuration: who writes that down must not write down the environment. */
+  /** A function: plugins get the configuration, and a dump of it must not contain the environment. */
   readonly session: () => Session;
 }
 
-/**
- * oclif's configuration, for one run. A failure in a plugin's hook is a warning that names the plugin; only an error
- * with which a hook explicitly exits before the command ends it.
- */
+/** oclif's configuration. A hook that fails is a warning that names its plugin, unless it exits on purpose. */
 export class HostConfig extends Config {
   declare options: HostOptions & {readonly config: () => HostConfig};
 
@@ -76,8 +73,8 @@ export class HostConfig extends Config {
 type HookFunction = (this: object, event: object) => unknown;
 
 /**
- * Calls the hooks of plugins for an event, as oclif does. But what they get of oclif besides the event, `config` and
- * `context`, cannot be enumerated: a hook that writes down its event would write down the whole configuration.
+ * Calls the hooks of plugins for an event, as oclif does. But `config` and `context` cannot be enumerated: a hook that
+ * dumps its event must not dump the whole configuration.
  */
 async function callHooks(
   config: Interfaces.Config,

@@ -13,9 +13,8 @@ import {partsOf, type Suggestion} from '../../errors/suggestion.js';
 import {pushRecordFiles, uploadStateFiles} from './records.js';
 
 /**
- * Converts the settings of a bundle to the library's options of the same names. `--node-version` sets the SSR parameter
- * `SSRFunctionNodeVersion`, and the dependencies `auto` are all those in the project's package.json.
- * @throws RuntimeCliError if they are invalid, or that package.json cannot be read.
+ * The library's options for a bundle. `--node-version` sets the SSR parameter `SSRFunctionNodeVersion`, and the
+ * dependencies `auto` are those in the project's package.json.
  */
 export async function bundleOptions(settings: Settings, format: BundleFormat = 'v2') {
   const {nodeVersion, dependencies: _, ccOverrides: __, ...options} = valuesOf(settings, 'bundle');
@@ -40,10 +39,7 @@ async function bundleMetadata(settings: Settings): Promise<BundleV2Metadata | un
   return {dependencies: await readDeclaredDependencies(settings.projectDirectory.value), ccOverrides};
 }
 
-/**
- * The settings for pushing a prebuilt archive. A configuration file's build settings do not apply; those of the command
- * line or the environment stay, and are refused later.
- */
+/** The settings for a prebuilt archive: those of builds in a configuration file don't apply, others are refused. */
 function archiveSettings(settings: Settings): Settings {
   const configured = settingKeys.filter(
     (key) => definitions[key].building === true && settings[key]?.source.kind === 'config',
@@ -52,11 +48,9 @@ function archiveSettings(settings: Settings): Settings {
 }
 
 /**
- * The settings of a deployment: its guards, its checks and its rollback. Without a target there is none: checks of a
- * configuration file do not apply then.
+ * The settings of a deployment: its guards, its checks and its rollback. Without a target, no checks apply.
  * @param options `canRollBack`: whether it can be rolled back on failure. @default true `invalidate`: what to drop from
  * the cache after it. @default nothing
- * @throws RuntimeCliError `ERR_USAGE` when waiting is turned off although something follows.
  */
 export function deploymentOptions(
   settings: Settings,
@@ -119,10 +113,7 @@ export function guardOptions(settings: Settings, context: QuestionContext) {
   };
 }
 
-/**
- * Whether and how to wait for a target. Where no setting says it, the call's own interval counts.
- * @param byDefault whether to wait if no setting says so
- */
+/** Whether and how to wait for a target. Unless a setting says so, `byDefault` and the call's own interval count. */
 export function targetWait({wait, pollInterval, timeout}: Settings, byDefault: boolean) {
   const isSet = ({source}: {readonly source: ValueSource}) => source.kind !== 'default';
   return {

@@ -30,10 +30,7 @@ export function userPlugins(dataDirectory: string): readonly {readonly name: str
   });
 }
 
-/**
- * The commands of plugins of the user and of the project, as far as each has an `oclif.manifest.json`: nothing of a
- * plugin is run.
- */
+/** The commands in the `oclif.manifest.json` of each plugin. Runs no plugin. */
 export function declaredCommands(
   root: string,
   dataDirectory: string,
@@ -84,9 +81,8 @@ interface ProjectPackage {
 const pluginName = /^(?:@[^/]+\/)?mycli-plugin-[^/]+$/;
 
 /**
- * The plugins of a project: dependencies and devDependencies with the name of a plugin, of the package that the working
- * directory belongs to, of its workspace's root, and of the package that has mycli in its `node_modules`. Each is
- * looked up where it would be installed; no `node_modules` is scanned.
+ * The plugins of a project: its dependencies with a plugin's name, those of its workspace's root, and those of the
+ * package that has mycli in its `node_modules`. No `node_modules` is scanned.
  * @param root The folder of our package.
  * @param args What the user typed after `mycli`.
  */
@@ -133,8 +129,8 @@ function problemOf(plugin: string, folder: string | undefined, project: ProjectP
 }
 
 /**
- * The nearest package from `start` up to the repository's root, and the root of its workspace. What belongs to another
- * user ends the search: whoever can write to a parent folder must not decide what runs here.
+ * The nearest package up to the repository's root, and the root of its workspace. A package.json of another user ends
+ * the search: whoever can write to a parent folder must not decide what runs here.
  */
 function packagesAround(start: string): readonly ProjectPackage[] {
   let nearest: Omit<ProjectPackage, 'top'> | undefined;
@@ -196,11 +192,7 @@ interface PluginProblem {
   readonly suggestion: string;
 }
 
-/**
- * What is wrong with the package of a plugin. Nothing if it is not readable as a plugin.
- * @param folder The folder of the package.
- * @param version The version of mycli.
- */
+/** What is wrong with the package of a plugin, for this version of mycli. */
 export async function findPluginProblems(folder: string, version: string): Promise<readonly PluginProblem[]> {
   const root = resolve(folder);
   const manifest = readManifest(join(root, 'package.json'));
@@ -236,10 +228,7 @@ function targetOf(value: unknown): readonly string[] {
   return typeof target === 'string' ? [target] : [];
 }
 
-/**
- * Requires npm: oclif would report that the registry has no such package.
- * @throws RuntimeCliError `ERR_PROGRAM_MISSING`.
- */
+/** Requires npm: without it, oclif would report that the registry has no such package. */
 export async function requireNpm(env: Environment): Promise<void> {
   const {findPackageManager} = await import('../../files/programs.js');
   if (findPackageManager('npm', env) !== undefined) return;

@@ -8,11 +8,7 @@ export const branchArg = {
   branch: Args.string({description: 'Name of the branch; default: the one that is checked out.'}),
 };
 
-/**
- * The branch of a preview, the argument or what the work tree is on, and the target that it probably has, for the
- * settings of that target.
- * @throws RuntimeCliError `ERR_USAGE`
- */
+/** The branch of a preview, by default the one that is checked out, and the target that it probably has. */
 export async function findPreview(argument: string | undefined, {cwd, env, flags}: CommandContext) {
   const {'project-directory': directory} = flags;
   const path = resolve(cwd, typeof directory === 'string' ? directory : '.');

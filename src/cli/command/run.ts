@@ -42,11 +42,7 @@ import {skipsPlugins} from './plugins.js';
 // oclif loads it by name from this file, which is loaded already.
 export {GroupedHelp};
 
-/**
- * Runs the command given by the arguments of `host`, and ends the process. Errors become text, JSON and exit codes only
- * here, and signals are only handled here.
- * @param root The folder of our package.
- */
+/** Runs a command and ends the process. Errors become text, JSON and exit codes only here. */
 export async function run(host: NodeJS.Process, root: string): Promise<void> {
   let hasEnded = false;
   const end = (exitCode: number) => {
@@ -87,10 +83,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   }
 }
 
-/**
- * Watches for uncaught exceptions and for streams that cannot be written: `failed` rejects. A pipe whose reader has
- * closed it, as in `| head`, is not a failure: `isClosedPipe`.
- */
+/** `failed` rejects for uncaught exceptions, and for streams that cannot be written unless their reader has left. */
 function watchProcess(host: NodeJS.Process, root: string, {cwd, output}: Pick<Session, 'cwd' | 'output'>) {
   let pipeClosed = false;
   const failed = new Promise<never>((_resolve, reject) => {
@@ -116,10 +109,7 @@ function watchProcess(host: NodeJS.Process, root: string, {cwd, output}: Pick<Se
   return {failed, isClosedPipe: (error: unknown) => pipeClosed && systemCode(error) === 'EPIPE'};
 }
 
-/**
- * Prints warnings of Node, oclif and plugins' packages like our own, in the document too. `--no-warnings` still
- * suppresses them.
- */
+/** Prints warnings of Node, oclif and packages like our own. `--no-warnings` still suppresses them. */
 function adoptWarnings(host: NodeJS.Process, output: Output): void {
   if (host.listenerCount('warning') === 0) return;
   host.removeAllListeners('warning');
@@ -144,8 +134,7 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session):
     const suggestions = ['Change to a folder that exists.'];
     throw createError('ERR_OPTION_INVALID', 'The working directory no longer exists.', {suggestions});
   }
-  // A linked plugin is what its package.json points to. oclif would look for its TypeScript, and warn about not using
-  // it.
+  // A linked plugin is what its package.json names: oclif would look for its TypeScript.
   settings.enableAutoTranspile = false;
   const typed = host.argv.slice(2);
   const given = commandFirst(spellHelp(typed));
@@ -180,7 +169,6 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
   const hasPage = command !== undefined || leadingWords(args).length === (isTopic ? 1 : 0);
   const asksForHelp = id === '' || (isTopic && commandFirst(argv).length === 0) || asksFor(helpFlags, args, flags);
   if (!isForeign && asksFor(versionFlags, args, flags)) {
-    // It is for users, even with --json.
     session.output.releaseStdout();
     process.stdout.write(`${config.userAgent}\n`);
   } else if (asksForHelp && hasPage) {
@@ -211,15 +199,13 @@ const silentLogger: Interfaces.Logger = {
   warn: () => undefined,
 };
 
-/**
- * Ends a run in which something failed. If our command had already ended, its outcome counts. Returns the exit code.
- */
+/** Ends a run in which something failed. If our command had already ended, its outcome counts. */
 function conclude(session: Session, error: unknown): number {
   const {ended, output, signal} = session;
   if (ended === undefined) return fail(session, signal.aborted ? error : endedWhileChanging(session, error));
   if ('error' in ended) return fail(session, ended.error);
   const isUnheard = isRuntimeCliError(error) && error.code === 'ERR_OUTPUT';
-  // A script that took an unread result for a failure would make the change again.
+  // A script would repeat the change if its unread result were a failure.
   if (isUnheard && session.ledgers.every(({changes}) => changes.length === 0)) return fail(session, error);
   if (!signal.aborted) output.warn(`The command had already finished when this happened: ${asOwnError(error).message}`);
   printDocument(session);

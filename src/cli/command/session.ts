@@ -42,7 +42,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal, guardCo
   const {env, stdout, stderr} = host;
   // Node and packages take it before NO_COLOR, and Node warns of that.
   if (env['NO_COLOR']) delete env['FORCE_COLOR'];
-  // Before oclif parses, because parsing errors must be JSON, too.
+  // Parsing errors must be JSON, too.
   const switches = beforeEnd(host.argv.slice(2));
   const output = new Output({
     stdout,

@@ -11,9 +11,8 @@ const cleanupMs = 800;
 const repeatMs = 1000;
 
 /**
- * Handles SIGINT, SIGTERM and SIGHUP: the first one aborts and allows a short time to clean up, a later one exits at
- * once. `overdue` rejects when the command has not ended after its time to clean up. While `guardCode` runs code,
- * signals have their usual effect: they end the process at once, even if that code loops.
+ * The first SIGINT, SIGTERM or SIGHUP aborts, and `overdue` rejects when the time to clean up is over. A later one
+ * exits at once. While `guardCode` runs code, signals end the process at once, even if that code loops.
  */
 export function ownSignals(
   host: Pick<EventEmitter, 'on' | 'rawListeners' | 'removeAllListeners'>,
@@ -52,10 +51,7 @@ export function ownSignals(
   return {signal, overdue, guardCode};
 }
 
-/**
- * Shows the cursor before Ctrl-Z stops or Ctrl-\ ends the process. `stream` tells `stop`, which ends a question, and
- * `continue`, when lists and questions are drawn again.
- */
+/** Shows the cursor before Ctrl-Z or Ctrl-\. `stream` emits `stop`, which ends a question, and `continue`. */
 export function yieldTerminal(host: NodeJS.Process, output: Output): void {
   const {stream} = output;
   let isStopped = false;

@@ -1,10 +1,6 @@
 import {findPackageManager} from '../../files/programs.js';
 
-/**
- * What oclif gets when it imports `which` to find npm or yarn (`scripts/bundle.js`): the package looks in Windows'
- * working directory first.
- * @throws Error if there is none, as the package does.
- */
+/** Replaces oclif's `which` (`scripts/bundle.js`), which looks for npm in Windows' working directory first. */
 export default function which(name: string): string {
   const found = findPackageManager(name, process.env);
   if (found === undefined) throw new Error(`not found: ${name}`);

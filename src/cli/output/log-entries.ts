@@ -19,10 +19,7 @@ interface EntryRules {
   readonly request: string | undefined;
 }
 
-/**
- * Whether an entry is to be shown, at a time by the service's clock, in milliseconds.
- * @throws RuntimeCliError `ERR_USAGE` for an invalid expression
- */
+/** Whether to show an entry, by the service's clock in milliseconds. */
 export function entryFilter({sinceMs, level, grep, request}: EntryRules): (entry: LogEntry, nowMs: number) => boolean {
   const expression = grep === undefined ? undefined : expressionOf(grep);
   const least = level === undefined ? undefined : weightOf(level);

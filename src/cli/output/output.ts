@@ -48,15 +48,13 @@ export interface OutputOptions {
   readonly interactive: boolean;
   readonly color: boolean;
   readonly unicode: boolean;
-  /**
-   * Whether GitHub Actions reads the output: warnings and errors become annotations, and no other line is a command.
-   */
+  /** For GitHub Actions: warnings and errors are annotations, and no other line is a command. */
   readonly annotating: boolean;
 }
 
 /**
- * Everything that a command prints. Results go to stdout, or to stderr if stdout carries data. Everything else goes to
- * stderr. Control characters are removed from every line, and secrets are masked.
+ * Everything that a command prints, without control characters and secrets. Results go to stdout, or to stderr if
+ * stdout carries data; everything else goes to stderr.
  */
 export class Output implements Logger {
   readonly json: boolean;
@@ -123,10 +121,7 @@ export class Output implements Logger {
     this.#redact = createRedactor(this.secrets);
   }
 
-  /**
-   * Reserves stdout for data. From now on, results go to stderr, and so does what others print, such as the code of a
-   * configuration file or a plugin. Returns the stream for the data; ending it leaves stdout open.
-   */
+  /** Reserves stdout for data, by the returned stream. What else is printed to it goes to stderr. */
   claimStdout(): Writable {
     this.stdoutClaimed = true;
     this.#options.stdout.write = ((...args: Parameters<Writable['write']>) =>
@@ -142,10 +137,7 @@ export class Output implements Logger {
     this.#writeStdout(text);
   }
 
-  /**
-   * Takes `stream` back from a task list, for a command that ends during one: the list hides the cursor and holds back
-   * other output until it is done.
-   */
+  /** Takes `stream` back from a task list that has not ended: it hides the cursor and holds back other output. */
   releaseStream(): void {
     if (!this.redraws) return;
     this.stream.write = this.#writeStderr;
@@ -208,10 +200,7 @@ export class Output implements Logger {
     if (!this.#options.quiet) this.#write(this.#render(line));
   }
 
-  /**
-   * A warning, in one line, so that a server's cannot look like several. Repeated ones are printed once. The document
-   * has them, too.
-   */
+  /** A warning, in one line, so that a server's can't look like several. Printed once, and part of the document. */
   warn(message: string, suggestions: readonly Suggestion[] = []): void {
     const text = oneLine(this.clean([message, ...this.texts(suggestions).map(asSentence)].join(' ')));
     if (this.#warnings.has(text)) return;

@@ -76,7 +76,7 @@ export function renderApplied(result: AppliedTarget, output: Output): AppliedTar
   return result;
 }
 
-/** Runs what may make an access header, and shows the value of it, whatever comes after. */
+/** Runs what may make an access header, whose value is shown even if it fails later. */
 export async function withAccess<Result>(
   {targetSlug, file}: {readonly targetSlug: string; readonly file?: string | undefined},
   output: Output,

@@ -136,12 +136,12 @@ function describeUnfinished({deploymentId, status}: DeploymentOutcome, what: str
   return `The deployment${id}${what} to ${where} is ${String(status).replace('_', ' ')}, not live yet.`;
 }
 
-/** Shows where it runs: the last line, alone, for people and for `tail -1`. */
+/** The URL is the last line, alone, for `tail -1`. */
 function renderUrl({url}: DeploymentOutcome, output: Output): void {
   if (url !== undefined) output.result(url, {style: 'bold'});
 }
 
-/** What to do after a deployment: roll back once it has finished, if possible, or check on it before. */
+/** What to do next: roll back if possible, or check on an unfinished deployment. */
 function hintNext(
   result: DeploymentOutcome & Pick<DeployBundleResult, 'backend' | 'projectSlug' | 'targetSlug'>,
   {canRollBack, hasHistory}: NextSteps,

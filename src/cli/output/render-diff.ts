@@ -60,11 +60,9 @@ function showChanges(diff: DiffBundlesResult, limit: number, output: Printer): v
   more(config.length - limit);
 }
 
-/** It limits what the outcome says, so `--quiet` does not leave it out. */
 const notCompared =
   'The configurations were not compared, because a v1 archive without its manifest does not contain its own.';
 
-/** `The target lacks 2 variables: API_KEY, API_URL.` */
 function describeSide({name, format, size}: ComparedBundle): string {
   return `${name} (${format}${size === undefined ? '' : ` archive of ${prettyBytes(size)}`})`;
 }

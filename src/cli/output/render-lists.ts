@@ -47,7 +47,7 @@ export function renderBundles(result: ListBundlesResult, names: string | undefin
   return result;
 }
 
-/** A deployment as programs get it. Its reference is only useful to its backend; its ID is useful to everyone. */
+/** A deployment for programs: its reference is only useful to its backend. */
 function deploymentEntry({deployment, ...item}: DeploymentItem): DeploymentEntry {
   return {deploymentId: deployment.deploymentId, ...item};
 }

@@ -17,11 +17,7 @@ export class RunEvents {
   /** Of the file; undefined once it is closed. */
   #descriptor: number | undefined;
 
-  /**
-   * Opens the destination of `--events`.
-   * @param destination a file, to which they are appended, or `-` for stdout.
-   * @throws RuntimeCliError `ERR_USAGE` or `ERR_OUTPUT` when it cannot be used.
-   */
+  /** @param destination A file, to which events are appended, or `-` for stdout. */
   constructor(destination: string, cwd: string, output: Output) {
     if (destination === '-' && output.json) {
       throw createError('ERR_USAGE', '--events - and --json cannot be used together: both write to stdout.', {

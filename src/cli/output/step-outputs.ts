@@ -18,9 +18,7 @@ type Outputs = Readonly<Record<string, string | undefined>>;
 /**
  * Runs a command and reports its outcome, even a failure, to the CI system: in `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY`
  * and the file of `--output-env`, which has no outputs of an earlier run from then on.
- * @param command its ID, for the heading of the summary
- * @throws RuntimeCliError `ERR_OUTPUT`, before doing anything, when that file cannot be written; otherwise what `act`
- * throws.
+ * @param command Its ID, for the heading of the summary.
  */
 export async function withStepOutputs<Document>(
   context: CommandContext,
@@ -50,7 +48,7 @@ export async function withStepOutputs<Document>(
       append(env['GITHUB_STEP_SUMMARY'], summary(output, `mycli ${command}`, rows)),
       envFile === undefined ? undefined : writeEnvFile(envFile, {...unset, ...variables}, output),
     ]);
-    // What was done is done: that the CI system could not be told must not look like a failure of it.
+    // The command has done its work: this must not look like a failure of it.
     for (const outcome of written) {
       if (outcome.status === 'fulfilled') continue;
       output.warn(asSentence(`The outputs of this step cannot be written: ${reasonOf(outcome.reason)}`));
@@ -82,12 +80,12 @@ function plainEntries(output: Output, outputs: Outputs): readonly (readonly [nam
   });
 }
 
-/** What the runs of a command know together, such as one that makes a target and one that pushes to it. */
+/** What the runs of a command know together: one may create a target, and one push to it. */
 function knownOf(ledgers: readonly Ledger[]): Partial<Ledger> {
   return Object.assign({}, ...ledgers) as Partial<Ledger>;
 }
 
-/** What later steps of a pipeline need, as far as something was done. */
+/** The outputs, as far as something was done. */
 function outputsOf(known: Partial<Ledger>): Outputs {
   const {open, target, bundle, bundleId, uploaded, deployment, release, url} = known;
   const isMade = target?.created !== undefined;
@@ -127,10 +125,7 @@ function dotenvName(name: string): string {
   return `MYCLI_${name.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/**
- * A table for `$GITHUB_STEP_SUMMARY`, with a row for each value. In HTML, no Markdown is interpreted, and no text can
- * escape its cell.
- */
+/** A table for `$GITHUB_STEP_SUMMARY`. In HTML, no Markdown is interpreted, and no text can escape its cell. */
 function summary(output: Output, title: string, rows: Readonly<Record<string, string | undefined>>): string {
   const cells = Object.entries(rows).flatMap(([name, value]) => {
     if (value === undefined) return [];
@@ -139,17 +134,13 @@ function summary(output: Output, title: string, rows: Readonly<Record<string, st
   return `### ${title}\n\n<table>\n${cells.join('\n')}\n</table>\n\n`;
 }
 
-/**
- * What a value in a dotenv file may be. Parsers disagree about quotes and escapes, and shells execute what they source,
- * so only values that mean the same everywhere are allowed.
- */
+/** What a value in a dotenv file may be, since parsers disagree about quotes and shells execute what they source. */
 const plainValue = /^[\w.:@%+=,/[\]-]+$/;
 
 /**
- * Writes variables to a dotenv file, in place of those of the same names. Its other lines stay.
- * @param values undefined: the variable is removed
+ * Replaces variables in a dotenv file, which keeps its other lines.
+ * @param values undefined: the variable is removed.
  * @param mode Permissions of the file. @default those that it has
- * @throws RuntimeCliError `ERR_OUTPUT`, also if it is no dotenv file
  */
 export async function writeEnvFile(
   path: string,

@@ -5,7 +5,7 @@ import type {Output} from './output.js';
 import {longestWrapped} from './terminal.js';
 
 export interface Column<Row> {
-  /** Its name in `--columns`, which is that of the key with `--json`. As words in capitals, its heading. */
+  /** Its name in `--columns` and `--json`. In capitals, its heading. */
   readonly name: string;
   readonly value: (row: Row) => string | number | undefined;
   /** Whether it is only shown with `--columns`. @default false */
@@ -16,10 +16,7 @@ export interface Column<Row> {
   readonly flexible?: boolean | undefined;
 }
 
-/**
- * The columns that `--columns` names, in that order; without it, those that are not extra.
- * @throws RuntimeCliError `ERR_USAGE` for an unknown column.
- */
+/** The columns that `--columns` names, in that order; without it, those that are not extra. */
 export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: string): readonly Column<Row>[] {
   if (names === undefined) return columns.filter(({extra}) => extra !== true);
   return names.split(',').map((text) => {
@@ -45,9 +42,8 @@ const flexibleWidth = 20;
 type Printer = Pick<Output, 'width' | 'clean'> & {result(line: string): void};
 
 /**
- * Prints a table: a heading and the rows, aligned to the left, with a dash for cells without a value. On a terminal
- * that is too narrow, flexible columns shrink. If that does not suffice, each row is a list of its values.
- * Cells are cleaned before they are wrapped, or half a secret could remain.
+ * Prints a table, with a dash for cells without a value. On a narrow terminal, flexible columns shrink, or each row is
+ * a list of its values. Cells are cleaned before they are wrapped, or half a secret could remain.
  */
 export function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Printer): void {
   const all = columns.map((column) => cellsOf(column, rows, output));
@@ -140,7 +136,7 @@ const units = [
 /** Made when it is used: that takes 7 ms, and most commands show no times. */
 let relativeTime: Intl.RelativeTimeFormat | undefined;
 
-/** A time as seen from now, in its largest unit: `3 minutes ago`, `in 2 days`. */
+/** `3 minutes ago`, `in 2 days` */
 export function describeTime(time: string, now = Date.now()): string {
   const seconds = Math.trunc((Date.parse(time) - now) / 1000);
   if (Number.isNaN(seconds)) return time;
@@ -151,7 +147,7 @@ export function describeTime(time: string, now = Date.now()): string {
   return relativeTime.format(Math.trunc(seconds / length), name);
 }
 
-/** How long ago something was. The future, since clocks differ, is `now`. */
+/** How long ago something was. The future is `now`: clocks differ. */
 export function describeAge(time: string, now = Date.now()): string {
   return Date.parse(time) > now ? 'now' : describeTime(time, now);
 }

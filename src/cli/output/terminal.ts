@@ -21,10 +21,7 @@ export function usesColor(stream: MaybeTerminal, env: Environment, isCI: boolean
   return isInteractive(stream, env, isCI);
 }
 
-/**
- * Whether a terminal can show more than ASCII: not the consoles of Linux and Windows, whose fonts lack the symbols, nor
- * one whose locale has another encoding.
- */
+/** Whether a terminal shows more than ASCII. The consoles of Linux and Windows lack the symbols. */
 export function usesUnicode(env: Environment): boolean {
   if (env['OS'] === 'Windows_NT' && !env['WT_SESSION'] && !env['TERM_PROGRAM'] && !env['TERM']) return false;
   // The first one set decides, as in the C library.
@@ -43,8 +40,8 @@ export function terminalWidth({isTTY, columns}: MaybeTerminal): number {
 }
 
 /**
- * Makes foreign text safe for a terminal: removes escape sequences and control characters other than tab and line feed,
- * and characters that change the direction of text, which make a line look different from what it says.
+ * Makes foreign text safe for a terminal: removes escape sequences, control characters other than tab and line feed,
+ * and characters that change the direction of text.
  */
 export function sanitize(text: string): string {
   return withoutEscapeSequences(text)
@@ -52,10 +49,7 @@ export function sanitize(text: string): string {
     .replaceAll(/(?![\t\n])[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu, '');
 }
 
-/**
- * Makes JSON safe for a terminal: JSON escapes only some control characters, and none that change the direction of
- * text. The document stays the same, because these only occur in strings.
- */
+/** Escapes what JSON leaves as it is: some control characters, and those that change the direction of text. */
 export function escapeControls(json: string): string {
   return json.replaceAll(
     /[\u007F-\u009F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g,
@@ -63,19 +57,13 @@ export function escapeControls(json: string): string {
   );
 }
 
-/**
- * A line that the runner of GitHub Actions shows as an annotation. It remains one command whatever the message, since
- * line breaks are escaped as the runner expects.
- */
+/** An annotation of GitHub Actions, on one line whatever the message. */
 export function annotation(kind: 'error' | 'warning', message: string): string {
   const data = withoutOldCommands(message).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   return `::${kind} title=mycli::${data}`;
 }
 
-/**
- * Text that the runner does not take for a command. It looks in every line of both streams: for `::name::` at the start
- * of a line and, historically, `##[name]` anywhere.
- */
+/** Text without commands for the runner: `::name::` at the start of a line, and `##[name]` anywhere. */
 export function withoutCommands(text: string): string {
   return withoutOldCommands(text).replaceAll(/^([^\S\n\r\u2028\u2029]*):(?=:)/gm, '$1: ');
 }
@@ -106,10 +94,8 @@ export function unbroken(line: string): string {
 export const longestWrapped = 5000;
 
 /**
- * Wraps a sentence for a terminal between words, but not within a command. What is wider than the terminal stays whole
- * on a line of its own, which the terminal breaks, so that it can be copied.
- * @param width columns of the terminal
- * @param indent prefix of every line but the first, unless that begins with more spaces
+ * Wraps a sentence between words, but not within a command. What is too wide stays whole on a line of its own.
+ * @param indent Prefix of every line but the first, unless that begins with more spaces.
  */
 export function wrapSentence(text: string, width: number, indent = ''): readonly string[] {
   const lines = text.split('\n').flatMap((line) => {

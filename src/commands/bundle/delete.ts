@@ -26,7 +26,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete, 'bund
   protected async execute(context: CommandContext) {
     const {yes} = this.flags;
     const consent = deletionConsent(yes, 'bundles', context);
-    // They are bundles of the project, on no target.
+    // Bundles belong to the project, not to a target.
     const settings = {...(await context.loadSettings()), targetSlug: undefined};
     const {options, host} = await this.reach(context, ['projectSlug'], {settings});
     const {projectSlug} = options;

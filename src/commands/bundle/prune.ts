@@ -41,7 +41,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune, 'bundle
     const {keep, match, 'older-than': age, 'dry-run': dryRun, yes} = this.flags;
     const olderThanMs = age === undefined ? undefined : ageFlag('--older-than', age);
     const consent = deletionConsent(yes || dryRun, 'bundles', context);
-    // They are bundles of the project, on no target.
+    // Bundles belong to the project, not to a target.
     const settings = {...(await context.loadSettings()), targetSlug: undefined};
     const {options, host} = await this.reach(context, ['projectSlug'], {settings});
     const {projectSlug} = options;

@@ -29,7 +29,7 @@ export default class PreviewPrune extends BaseCommand<typeof PreviewPrune, 'prev
     const {yes, expires, 'dry-run': dryRun} = this.flags;
     const olderThanMs = ageFlag('--expires', expires);
     const consent = deletionConsent(yes || dryRun, 'targets', context);
-    // They are targets of their own.
+    // Previews are targets of their own.
     const loaded = {...(await context.loadSettings()), targetSlug: undefined};
     const {options, host, guardsOf} = await this.reach(context, ['projectSlug'], {settings: loaded});
     const {prunePreviews} = await import('../../pipelines/previews.js');

@@ -104,7 +104,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart, 'runt
       const announcement = `Local runtime for development at ${origin}, deployed apps at ${appsOrigin}, data in ${dataDirectory}`;
       if (command !== undefined) {
         output.info(announcement);
-        // What is wrong with it, the command will say.
+        // The command will report what is wrong with it.
         const file = await loadConfigFile({cwd, guardCode, warn: () => undefined}, this.flags.config).catch(
           () => undefined,
         );

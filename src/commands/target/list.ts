@@ -19,7 +19,7 @@ export default class TargetList extends BaseCommand<typeof TargetList, 'target:l
     const {listTargets} = await import('../../pipelines/targets.js');
     const {isProductionName} = await import('../../operations/guard/safety.js');
     const result = await listTargets(options, host);
-    // As target:delete sees it.
+    // target:delete decides alike.
     const targets = result.targets.map((item) => {
       const isConfigured = context.configFile?.targets.get(item.targetSlug)?.production === true;
       return isConfigured || isProductionName(item.targetSlug) ? {...item, production: true} : item;
