@@ -4,6 +4,7 @@ import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 
 const generators = {
+  action: 'node scripts/action-inputs.js',
   capabilities: 'jiti scripts/capabilities-reference.js',
   'coming-from': 'node scripts/coming-from-guide.js',
   commands: 'node scripts/commands-reference.js',

@@ -35,8 +35,6 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
   /** The flags on the command line. Settings also have the environment and the configuration file. */
   declare protected flags: CommandFlags<T>;
   declare protected args: CommandArgs<T>;
-  /** Whether `--events` is for this command, if it has that flag. */
-  protected readonly hasEvents: boolean = true;
   /** All arguments as typed, for commands that are not strict. */
   protected words: readonly string[] = [];
 
@@ -81,7 +79,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
   async #openEvents(session: Session): Promise<void> {
     const {flag} = definitions.events;
     // oclif leaves the flags of a command undefined that declares none.
-    if (flag === undefined || !this.hasEvents || !(flag.name in {...this.ctor.flags})) return;
+    if (flag === undefined || !(flag.name in {...this.ctor.flags})) return;
     const variable = session.env[variableOf('events') ?? '']?.trim() || undefined;
     const destination = givenValue(this.argv, `--${flag.name}`) ?? variable;
     if (destination === undefined) return;

@@ -35,10 +35,8 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload, '
       });
     }
     const {settings, options, host} = await this.reach(context, ['projectSlug']);
-    const [{downloadBundle}, {verifyOutside}] = await Promise.all([
-      import('../../pipelines/read.js'),
-      import('../../operations/build-bundle.js'),
-    ]);
+    const {downloadBundle} = await import('../../pipelines/read.js');
+    const {verifyOutside} = await import('../../operations/build-bundle.js');
     const {cwd} = context;
     verifyOutside(resolve(cwd, settings.buildDirectory.value), resolve(cwd, output ?? 'bundle.tar.gz'));
     const result = await downloadBundle({...options, bundleId: this.args.bundle, output, force, cwd}, host);

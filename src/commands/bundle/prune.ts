@@ -1,6 +1,7 @@
 import {ageFlag, dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
+import type {PruneBundlesOptions} from '../../operations/bundle-options.js';
 import {projectTitle} from '../../backends/names.js';
 
 export default class BundlePrune extends BaseCommand<typeof BundlePrune, 'bundle:prune'> {
@@ -49,21 +50,12 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune, 'bundle
     const {bundleColumns, renderPruned} = await import('../../cli/output/render-lists.js');
     const {printTable} = await import('../../cli/output/table.js');
     const {output} = context;
-    const rules = {keep, olderThanMs, match};
-    const result = await pruneBundles(
-      {
-        ...options,
-        ...rules,
-        dryRun,
-        confirm: async (backend, bundles) => {
-          if (yes) return;
-          printTable(bundles, bundleColumns, output.subject);
-          const what = bundles.length === 1 ? 'this bundle' : `these ${String(bundles.length)} bundles`;
-          await consent(`Delete ${what} of ${projectTitle(projectSlug, backend)}?`);
-        },
-      },
-      host,
-    );
-    return renderPruned(result, output);
+    const confirm: PruneBundlesOptions['confirm'] = (backend, bundles) => {
+      printTable(bundles, bundleColumns, output.subject);
+      const what = bundles.length === 1 ? 'this bundle' : `these ${String(bundles.length)} bundles`;
+      return consent(`Delete ${what} of ${projectTitle(projectSlug, backend)}?`);
+    };
+    const rules = {keep, olderThanMs, match, dryRun, confirm: yes ? undefined : confirm};
+    return renderPruned(await pruneBundles({...options, ...rules}, host), output);
   }
 }

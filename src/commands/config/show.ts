@@ -3,6 +3,9 @@ import {explainSettings} from '../../cli/settings/load-settings.js';
 import {loadWantedBackends} from '../../cli/settings/load-backends.js';
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {columnsFlag, flagsOf} from '../../cli/command/flags.js';
+import {headings} from '../../settings/definitions.js';
+
+const {login: _, ...sets} = headings;
 
 export default class ConfigShow extends BaseCommand<typeof ConfigShow, 'config:show'> {
   static override readonly summary = 'Show every setting with its value, source and overridden values.';
@@ -16,25 +19,9 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow, 'config:s
     '<%= config.bin %> <%= command.id %> --json',
   ];
   static override readonly flags = {
-    ...flagsOf(
-      'connection',
-      'bundle',
-      'push',
-      'wait',
-      'check',
-      'rollback',
-      'slot',
-      'create',
-      'preview',
-      'target',
-      'rateLimit',
-      'events',
-    ),
+    ...flagsOf(...(Object.keys(sets) as (keyof typeof sets)[])),
     ...columnsFlag,
   };
-
-  /** It only shows the setting. */
-  protected override readonly hasEvents = false;
 
   protected async execute(context: CommandContext) {
     const {renderSettings} = await import('../../cli/output/render-lists.js');

@@ -1,6 +1,7 @@
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {ageFlag, dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
+import type {PrunePreviewsOptions} from '../../operations/targets/options.js';
 import {projectTitle} from '../../backends/names.js';
 import {count} from '../../text/sentence.js';
 
@@ -35,23 +36,14 @@ export default class PreviewPrune extends BaseCommand<typeof PreviewPrune, 'prev
     const {prunePreviews} = await import('../../pipelines/previews.js');
     const {nameBundles, previewColumns, renderPrunedPreviews} = await import('../../cli/output/render-targets.js');
     const {printTable} = await import('../../cli/output/table.js');
-    const result = await prunePreviews(
-      {
-        ...options,
-        guardsOf,
-        olderThanMs,
-        dryRun,
-        confirm: async (backend, previews) => {
-          if (yes) return;
-          printTable(previews, previewColumns, context.output.subject);
-          const bundles = previews.flatMap((preview) => preview.bundles);
-          const theirs = bundles.length === 0 ? '' : `, and ${nameBundles(bundles)}`;
-          const place = projectTitle(options.projectSlug, backend);
-          await consent(`Delete ${count(previews.length, 'preview')} of ${place}${theirs}?`);
-        },
-      },
-      host,
-    );
-    return renderPrunedPreviews(result, context.output);
+    const confirm: PrunePreviewsOptions['confirm'] = (backend, previews) => {
+      printTable(previews, previewColumns, context.output.subject);
+      const bundles = previews.flatMap((preview) => preview.bundles);
+      const theirs = bundles.length === 0 ? '' : `, and ${nameBundles(bundles)}`;
+      const place = projectTitle(options.projectSlug, backend);
+      return consent(`Delete ${count(previews.length, 'preview')} of ${place}${theirs}?`);
+    };
+    const rules = {guardsOf, olderThanMs, dryRun, confirm: yes ? undefined : confirm};
+    return renderPrunedPreviews(await prunePreviews({...options, ...rules}, host), context.output);
   }
 }

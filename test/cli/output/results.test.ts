@@ -1,4 +1,6 @@
+import {PassThrough} from 'node:stream';
 import {describe, expect, test} from 'vitest';
+import {renderEntry} from '../../../src/cli/output/log-entries.js';
 import {renderBundles, renderInspection, renderStatus} from '../../../src/cli/output/render-lists.js';
 import {collectOutput} from '../collect-output.js';
 
@@ -49,4 +51,27 @@ test('the status of a target tells its state until it is ready', () => {
   ] as const;
   renderStatus({backend: 'api', projectSlug: 'shop', targets}, output);
   expect(texts().stdout).toBe('qa\n  State: creating\n  Nothing is live.\n\nstaging\n  Nothing is live.\n');
+});
+
+test.each([
+  ['trace', '\u001B[2m'],
+  ['DEBUG', '\u001B[2m'],
+  ['info', ''],
+  ['Warning', '\u001B[33m'],
+  ['error', '\u001B[31m'],
+  ['CRITICAL', '\u001B[31m'],
+  ['verbose', ''],
+  [undefined, ''],
+])('log entries of level %s have its color on a terminal, on each of their lines, and nowhere else', (level, color) => {
+  const shown = (where: {readonly color: boolean; readonly isTTY: boolean}) => {
+    const stdout = Object.assign(new PassThrough({encoding: 'utf8'}), {isTTY: where.isTTY, columns: 80});
+    renderEntry({level, message: 'first\nsecond'}, collectOutput({stdout, color: where.color}).output);
+    return String(stdout.read()).trimEnd().split('\n');
+  };
+  const plain = shown({color: true, isTTY: false});
+  expect(plain.join('\n')).not.toContain('\u001B');
+  expect(shown({color: false, isTTY: true})).toEqual(plain);
+  const end = color === '\u001B[2m' ? '\u001B[22m' : '\u001B[39m';
+  const colored = plain.map((line) => (color === '' ? line : color + line + end));
+  expect(shown({color: true, isTTY: true})).toEqual(colored);
 });
