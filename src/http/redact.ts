@@ -26,19 +26,11 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
  */
 export function createMasker(secrets: readonly string[]): (text: string) => string {
   let count = 0;
-  let exact: readonly string[] = [];
   let forms: readonly string[] = [];
   return (text) => {
-    if (secrets.length !== count) {
-      count = secrets.length;
-      exact = secrets.filter(({length}) => length > longest);
-      forms = formsOf(secrets);
-    }
-    // No regular expression: a long secret could exceed its limits, and the error would repeat it.
-    return maskForms(
-      exact.reduce((rest, secret) => rest.replaceAll(secret, mask), text),
-      forms,
-    );
+    if (secrets.length !== count) forms = formsOf(secrets);
+    count = secrets.length;
+    return maskForms(text, forms);
   };
 }
 
@@ -91,7 +83,10 @@ function utf8(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** Masks what is a form once it is decoded. */
+/**
+ * Masks what is a form once it is decoded. No regular expression: a long secret could exceed its limits, and the error
+ * would repeat it.
+ */
 function maskForms(text: string, forms: readonly string[]): string {
   const bytes = text.replaceAll(parts, bytesOf);
   const secret = new Uint8Array(bytes.length);
@@ -120,13 +115,11 @@ function maskForms(text: string, forms: readonly string[]): string {
 }
 
 const [shortest, shortestLine] = [4, 8];
-/** No secret is longer. A text of that length is only masked as it is. */
-const longest = 64 * 1024;
 
 /** The bytes to look for. */
 function formsOf(secrets: readonly string[]): readonly string[] {
   const forms = secrets
-    .filter(({length}) => length >= shortest && length <= longest)
+    .filter(({length}) => length >= shortest)
     .flatMap((secret) => {
       const lines = secret.split(/[\n\r]+/).map((line) => line.trim());
       // The first and the last line of a key in PEM are no secret.

@@ -12,8 +12,8 @@ test.each(['a.', 'a://', 'http://', 'a://b:', 'http://a,', 'authorization ', '@:
 );
 
 test('a secret of any length is masked, and is in no error', () => {
-  const long = `(${'[canary\\'.repeat(3_000_000)}`;
-  expect(createRedactor([long, 'short-one'])(`${long}short-one`)).toBe('******');
+  const long = `(${'[canary\\'.repeat(100_000)}`;
+  expect(createRedactor([long, 'short-one'])(`${long}short-one`)).toBe('***');
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import type {AnsweredResponse} from '../types.js';
-import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../text/json.js';
 import {
   describeRequest,
@@ -13,9 +13,9 @@ import {ConnectionError} from '../connection/watch.js';
 import {isLoopback} from '../origin.js';
 import {createRedactor} from '../redact.js';
 import {isAuthorized} from '../auth/authorize.js';
-import {responseError, type RefusingResponse} from './response-error.js';
+import {responseError, type Explanation, type RefusingResponse} from './response-error.js';
 import {asSentence} from '../../text/sentence.js';
-import {checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
+import {checkBeforeRetrying} from '../../errors/suggestion.js';
 
 /**
  * How the connection failed. `unreachable`: nothing listens there, or the name server is busy, and the request was not
@@ -79,11 +79,7 @@ function chainOf(error: unknown): readonly Error[] {
  * What to say of a request without a response. Exit code 6 before its last byte was sent; 10 after that, unless the
  * request changes nothing.
  */
-function explain(
-  error: Error,
-  options: RequestOptions,
-  attempt: Attempt,
-): readonly [ErrorCode, string, ...(readonly Suggestion[])] {
+function explain(error: Error, options: RequestOptions, attempt: Attempt): Explanation {
   const {method, path, host: server} = describeRequest(options);
   const {proxy} = attempt;
   const isAtProxy = proxy !== undefined && !attempt.connected;

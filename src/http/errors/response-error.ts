@@ -21,11 +21,8 @@ export interface RefusingResponse {
   readonly request: {readonly options: Pick<RequestOptions, 'method' | 'url'>};
 }
 
-interface Refusal {
-  readonly code: ErrorCode;
-  readonly sentence: string;
-  readonly suggestions?: readonly Suggestion[];
-}
+/** What to say of a request that failed, and what to do. */
+export type Explanation = readonly [code: ErrorCode, sentence: string, ...suggestions: readonly Suggestion[]];
 
 interface RefusedRequest {
   /** Whether the status is retried, so the retries are used up. */
@@ -74,7 +71,7 @@ export function responseError(
   const {statusCode: status, headers} = response;
   const {method, path: unsafePath} = describeRequest(response.request.options);
   const path = redact(unsafePath);
-  const {code, sentence, suggestions = []} = refusal(response, `${method} ${path}`, refused);
+  const [code, sentence, ...suggestions] = refusal(response, `${method} ${path}`, refused);
   const explanation = serverMessage(response.rawBody?.toString() ?? '', redact, status);
   const requestId = requestIdHeaders.map((name) => headers[name]).find((value) => typeof value === 'string');
   return createError(code, asSentence(redact(explanation === undefined ? sentence : `${sentence}: ${explanation}`)), {
@@ -87,99 +84,83 @@ export function responseError(
   });
 }
 
-const refusals: Readonly<Record<number, (request: string, name: string) => Refusal>> = {
-  401: (request, name) => ({
-    code: 'ERR_UNAUTHORIZED',
-    sentence: `The server refused the credentials for ${request} (${name})`,
-    suggestions: [refusedCredentials],
-  }),
-  403: (request, name) => ({
-    code: 'ERR_FORBIDDEN',
-    sentence: `The credentials do not allow ${request} (${name})`,
-    suggestions: ['Check the project slug and the permissions of the credentials.'],
-  }),
-  404: (request) => ({
-    code: 'ERR_REJECTED',
-    sentence: `${request}: not found (404)`,
-    suggestions: ['Check the URL of the server, the project and the target.'],
-  }),
-  407: (request, name) => ({
-    code: 'ERR_REJECTED',
-    sentence: `The proxy requires credentials for ${request} (${name})`,
-    suggestions: ['Set HTTP_PROXY or HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT.'],
-  }),
-  413: (request) => ({
-    code: 'ERR_REJECTED',
-    sentence: `${request}: request too large (413)`,
+const refusals: Readonly<Record<number, (request: string, name: string) => Explanation>> = {
+  401: (request, name) => [
+    'ERR_UNAUTHORIZED',
+    `The server refused the credentials for ${request} (${name})`,
+    refusedCredentials,
+  ],
+  403: (request, name) => [
+    'ERR_FORBIDDEN',
+    `The credentials do not allow ${request} (${name})`,
+    'Check the project slug and the permissions of the credentials.',
+  ],
+  404: (request) => [
+    'ERR_REJECTED',
+    `${request}: not found (404)`,
+    'Check the URL of the server, the project and the target.',
+  ],
+  407: (request, name) => [
+    'ERR_REJECTED',
+    `The proxy requires credentials for ${request} (${name})`,
+    'Set HTTP_PROXY or HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT.',
+  ],
+  413: (request) => [
+    'ERR_REJECTED',
+    `${request}: request too large (413)`,
     // Uploads are sent with POST or PUT.
-    suggestions: request.startsWith('PATCH ')
+    ...(request.startsWith('PATCH ')
       ? []
-      : ['Exclude what the bundle does not need with --ignore or a .bundleignore file.'],
-  }),
+      : ['Exclude what the bundle does not need with --ignore or a .bundleignore file.']),
+  ],
 };
 
 function refusal(
   response: RefusingResponse,
   request: string,
   {limited = false, isWrite = false, isWhole = true, speaksJson = false}: RefusedRequest,
-): Refusal {
+): Explanation {
   const {statusCode: status, headers} = response;
-  const {location = ''} = headers;
   const name = statusName(status);
-  const check = isWrite && isWhole ? [checkBeforeRetrying] : [];
   if (isMaintenance(response)) {
-    return {
-      code: 'ERR_MAINTENANCE',
-      sentence: 'The service is read-only for maintenance; nothing was changed',
-      suggestions: ['Try again when the maintenance is over.'],
-    };
+    const sentence = 'The service is read-only for maintenance; nothing was changed';
+    return ['ERR_MAINTENANCE', sentence, 'Try again when the maintenance is over.'];
   }
   if (limited || status === 429) {
-    return {
-      code: 'ERR_RATE_LIMITED',
-      sentence: `The server still rate-limits ${request} (${name})`,
-      suggestions: [
-        'Try again later, or allow more retries with --max-retries, and longer ones with rateLimit.maxDelayMs in mycli.config.',
-      ],
-    };
+    return [
+      'ERR_RATE_LIMITED',
+      `The server still rate-limits ${request} (${name})`,
+      'Try again later, or allow more retries with --max-retries, and longer ones with rateLimit.maxDelayMs in mycli.config.',
+    ];
   }
   if (isFromBetween(response, speaksJson)) {
-    return {
-      code: 'ERR_NETWORK',
-      sentence: `Something between you and the service answered ${request} (${name})`,
-      suggestions: [
-        'Check the address, try another network, or ask whoever runs the firewall, proxy or VPN to let mycli through.',
-      ],
-    };
+    return [
+      'ERR_NETWORK',
+      `Something between you and the service answered ${request} (${name})`,
+      'Check the address, try another network, or ask whoever runs the firewall, proxy or VPN to let mycli through.',
+    ];
   }
+  const check = isWrite && isWhole ? [checkBeforeRetrying] : [];
   const isUnclear = unclearStatuses.has(status);
   if (isWrite && !isWhole && (isUnclear || status >= 500)) {
     const sentence = `${request} was answered with ${name} before all of it was sent, so nothing was changed`;
-    return {code: status >= 500 ? 'ERR_SERVER' : 'ERR_REJECTED', sentence, suggestions: ['Try again later.']};
+    return [status >= 500 ? 'ERR_SERVER' : 'ERR_REJECTED', sentence, 'Try again later.'];
   }
-  if (isWrite && isUnclear) {
-    const sentence = `${request} may have been carried out: it was answered with ${name}`;
-    return {code: 'ERR_OUTCOME_UNKNOWN', sentence, suggestions: check};
-  }
+  if (isWrite && isUnclear)
+    return ['ERR_OUTCOME_UNKNOWN', `${request} may have been carried out: it was answered with ${name}`, ...check];
   if (status >= 500) {
     const report = "If it persists, report it to the server's operators with the request ID.";
     const suggestions = isWrite ? [...check, report] : [`Try again later. ${report}`];
-    return {code: 'ERR_SERVER', sentence: `The server failed to handle ${request} (${name})`, suggestions};
+    return ['ERR_SERVER', `The server failed to handle ${request} (${name})`, ...suggestions];
   }
-  if (status >= 400) {
-    const known = refusals[status]?.(request, name);
-    return known ?? {code: 'ERR_REJECTED', sentence: `The server refused ${request} (${name})`};
-  }
+  if (status >= 400)
+    return refusals[status]?.(request, name) ?? ['ERR_REJECTED', `The server refused ${request} (${name})`];
   if (status >= 300) {
-    const where = location === '' ? '' : `: it redirects to ${location.replace(/[?#].*/s, '')}`;
-    return {
-      code: 'ERR_RESPONSE_INVALID',
-      sentence: `The server redirected ${request} (${name}), and redirects are not followed`,
-      suggestions: [`Check the URL of the server${where}.`],
-    };
+    const where = headers.location ? `: it redirects to ${headers.location.replace(/[?#].*/s, '')}` : '';
+    const sentence = `The server redirected ${request} (${name}), and redirects are not followed`;
+    return ['ERR_RESPONSE_INVALID', sentence, `Check the URL of the server${where}.`];
   }
-  const sentence = `The server returned an unexpected status for ${request}: ${name}`;
-  return {code: 'ERR_RESPONSE_INVALID', sentence, suggestions: check};
+  return ['ERR_RESPONSE_INVALID', `The server returned an unexpected status for ${request}: ${name}`, ...check];
 }
 
 const longest = 300;
