@@ -55,16 +55,14 @@ export class Activity {
     };
   }
 
-  /**
-   * Resolves when nothing has happened for `limitMs`. Rejects when `signal` is aborted.
-   * @param ref whether the process stays for it
-   */
-  async stalled(limitMs: number, signal: AbortSignal, ref: boolean): Promise<void> {
+  /** Calls `end` when nothing has happened for `limitMs`, until the timer that it returns is cleared. */
+  watch(limitMs: number, end: () => void): NodeJS.Timeout {
     this.touch();
-    for (let left = limitMs; left > 0;) {
-      await delay(left, undefined, {signal, ref});
-      left = this.#pending > 0 ? limitMs : this.#last + limitMs - performance.now();
-    }
+    const look = () => {
+      if (this.#pending > 0) this.touch();
+      else if (performance.now() - this.#last >= limitMs) end();
+    };
+    return setInterval(look, Math.min(limitMs / 4, 1000));
   }
 }
 
@@ -104,9 +102,20 @@ export async function callInContext<Result>(
   secrets?: readonly string[],
 ): Promise<Result> {
   const {signal} = context;
+  const {requestMs} = context.timeouts;
+  const {doing, effect, repeatable} = row;
+  const http = repeatable ? context.http.extend({repeatable}) : context.http;
+  // Not aborted at the end: what a call returns may go on, such as the entries of a log.
+  const stalled = new AbortController();
+  const own = AbortSignal.any([signal, stalled.signal]);
+  // Each request of another client may add a listener, and Node warns of a leak from the eleventh on.
+  setMaxListeners(0, own);
   const cleanups: AbortCleanup[] = [];
   let cleaned: Promise<void> | undefined;
+  let watch: NodeJS.Timeout | undefined;
   const begin = () => {
+    // No process stays for a call that goes on although it was aborted.
+    watch?.unref();
     if (cleanups.length === 0) return;
     cleaned ??= cleanUp(async (surroundings) => {
       const hasResolved = work.then(
@@ -117,42 +126,31 @@ export async function callInContext<Result>(
       await Promise.all(cleanups.map((cleanup) => cleanup(surroundings)));
     });
   };
-  const writtenBefore = countWrites();
-  const {doing, effect, repeatable} = row;
-  const http = repeatable ? context.http.extend({repeatable}) : context.http;
-  const ended = new AbortController();
-  // Not aborted at the end: what a call returns may go on, such as the entries of a log.
-  const stalled = new AbortController();
-  const own = AbortSignal.any([signal, stalled.signal]);
   const onAbort = (cleanup: AbortCleanup) => {
     cleanups.push(cleanup);
     if (own.aborted) begin();
   };
   own.addEventListener('abort', begin, {once: true});
-  // Each request of another client may add a listener, and Node warns of a leak from the eleventh on.
-  setMaxListeners(0, own);
+  const writtenBefore = countWrites();
   const work = callBackend(backend, doing, own, () => call({...context, http, signal: own, onAbort}), secrets);
-  try {
-    if (backend.plugin === undefined) return await work;
-    const {requestMs} = context.timeouts;
+  const late = new Promise<never>((_resolve, reject) => {
+    if (backend.plugin === undefined) return;
     // An SDK that has the same limit knows more of what has happened: its error comes first.
-    const limitMs = requestMs + endOfCallMs;
-    const running = activity.stalled(limitMs, AbortSignal.any([ended.signal, signal]), true);
-    // No process stays for a call that goes on although it was aborted.
-    const late = running
-      .catch(() => activity.stalled(limitMs, ended.signal, false))
-      .then(async () => {
-        const error = noProgress(backend, row, requestMs);
-        stalled.abort(error);
-        // It may clean up.
-        await Promise.race([work.catch(() => undefined), delay(endOfCallMs, undefined, {ref: false})]);
-        throw error;
-      });
+    watch = activity.watch(requestMs + endOfCallMs, () => {
+      clearInterval(watch);
+      const error = noProgress(backend, row, requestMs);
+      stalled.abort(error);
+      // It may clean up.
+      const end = Promise.race([work.catch(() => undefined), delay(endOfCallMs, undefined, {ref: false})]);
+      void end.then(() => reject(error));
+    });
+  });
+  try {
     return await Promise.race([work, late]);
   } catch (error) {
     throw effect === 'writes' && countWrites() > writtenBefore ? afterWriting(error, backend.name) : error;
   } finally {
-    ended.abort();
+    clearInterval(watch);
     own.removeEventListener('abort', begin);
     await cleaned;
   }
