@@ -27,10 +27,7 @@ type Answer = Readonly<Record<string, unknown>>;
 /** What the path of a request names. */
 export type PathValues = Readonly<Partial<Record<PathParameter, string>>>;
 
-/**
- * Sends a request of the wire.
- * @throws RuntimeCliError as the HTTP client; `ERR_CAPABILITY_UNSUPPORTED` if the service has no such operation.
- */
+/** Sends a request of the wire. @throws `ERR_CAPABILITY_UNSUPPORTED` if the service has no such operation */
 export type Send = (operation: Operation, values?: PathValues, options?: HttpOptions) => Promise<AnsweredResponse>;
 
 /** Sends requests to the service of a backend, whose paths name `project`. */
@@ -66,10 +63,7 @@ export function sender(
 /** An operation whose answer has a body. */
 type Answering<Read> = Operation & {readonly answer: v.GenericSchema<unknown, Read>};
 
-/**
- * Reads the answer to a request: as it is described, and as it came.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it does not fit.
- */
+/** Reads the answer to a request: as it is described, and as it came. @throws `ERR_RESPONSE_INVALID` */
 export function readAnswer<Read>(
   response: AnsweredResponse,
   {answer: schema}: Answering<Read>,
@@ -84,21 +78,14 @@ export function readAnswer<Read>(
   );
 }
 
-/**
- * Reads a JSON object.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the body is anything else.
- */
+/** Reads a JSON object. @throws `ERR_RESPONSE_INVALID` */
 export function readObject(response: AnsweredResponse): Answer {
   const answer = readJsonBody(response);
   if (!isRecord(answer)) throw wrongAnswer(response, 'is not a JSON object');
   return answer;
 }
 
-/**
- * Reads the answer to a request that changes something. An empty body is fine when the status says it all; it is
- * undefined then. A body that looks like an error is not an acceptance.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is some other document.
- */
+/** Reads the answer to a change; undefined if its status says it all. @throws if it looks like an error */
 export function readAcceptance(response: AnsweredResponse): Answer | undefined {
   const {statusCode, body} = response;
   const saysAll = statusCode === 202 || statusCode === 204;
@@ -112,10 +99,7 @@ export function readAcceptance(response: AnsweredResponse): Answer | undefined {
   return answer;
 }
 
-/**
- * Requests and reads a part of a list. The cursors are offsets.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is not a list; it is never treated as an empty one.
- */
+/** Requests and reads a part of a list, with offsets as cursors. */
 export async function fetchPage<Row, Item>(
   send: Send,
   operation: Answering<{readonly rows: readonly Row[]; readonly total?: number | undefined}>,
@@ -176,7 +160,7 @@ export function listedStatus(word: unknown = 'queued'): DeploymentItem['status']
   return deploymentStatuses.find((status) => status === written) ?? 'unknown';
 }
 
-/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` if the status is not defined. */
+/** @throws `ERR_RESPONSE_INVALID` if the status is not defined */
 export function deploymentStatus(backend: BuiltInName, word: unknown): DeploymentStatus {
   const status = listedStatus(word);
   if (status !== 'unknown') return status;
@@ -190,10 +174,7 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/**
- * Someone else's URL in a form that is safe to show and to open, or undefined unless it is an http(s) URL without
- * credentials. White space and control characters are not allowed, although URL parsers drop them.
- */
+/** Someone else's URL, if it is safe to show and to open. URL parsers drop white space and control characters. */
 export function shownUrl(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > 2048 || /[\s\p{Cc}\p{Cf}\p{Cs}]/u.test(value)) return undefined;
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return undefined;
@@ -201,10 +182,7 @@ export function shownUrl(value: unknown): string | undefined {
   return username === '' && password === '' ? href : undefined;
 }
 
-/**
- * Converts what a user typed to a bundle ID of a backend whose IDs are numbers.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when it is not a number.
- */
+/** What a user typed as a bundle ID of a backend whose IDs are numbers. @throws `ERR_OPTION_INVALID` */
 export function requestedBundleId(value: BundleId, backend: RuntimeBackend): number {
   const id = numericId(value);
   if (id !== undefined) return id;

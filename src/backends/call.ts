@@ -13,13 +13,7 @@ import {backendTitle, isBuiltIn} from './names.js';
 
 type Redact = (text: string) => string;
 
-/**
- * Calls a backend and turns whatever it throws into a catalogue error. Catalogue errors pass through, errors with a
- * code of the catalogue keep their message, any other is a failure that names the backend, and an abort rejects with
- * `signal.reason`.
- * @param doing as in `backendMembers`
- * @param secrets masked in the backend's own errors. @default they stay as they are
- */
+/** Calls a backend, and turns what it throws into an error of the catalogue, without `secrets`. */
 export async function callBackend<Result>(
   backend: Pick<Backend, 'name'>,
   doing: string,
@@ -90,10 +84,7 @@ type CalledMember = Pick<MemberFacts, 'doing'> & Partial<Pick<MemberFacts, 'effe
 /** How long after an abort a call may take to end before its cleanups begin regardless, in milliseconds. */
 const endOfCallMs = 1000;
 
-/**
- * Calls a backend like `callBackend`, with a context of its own. After an abort, or without progress, the
- * cleanups that it has registered run before it rejects.
- */
+/** As `callBackend`. After an abort, or without progress, it rejects once the call's cleanups have run. */
 export async function callInContext<Result>(
   backend: Pick<HostBackend, 'name' | 'plugin'>,
   row: CalledMember,
@@ -221,11 +212,7 @@ function isBackendError(error: unknown): error is BackendError {
 /** Timeout for plugin calls that need no network, in milliseconds. */
 export const pluginTimeoutMs = 10_000;
 
-/**
- * Resolves with `work`, unless it takes too long. The timer keeps the process alive, which would otherwise exit
- * silently if nothing else could settle the promise. A synchronous endless loop cannot be stopped.
- * @throws Error on timeout; `signal.reason` when aborted.
- */
+/** Resolves with `work`, unless it takes too long or is aborted. The process stays for it. */
 export async function withTimeout<Result>(
   work: Promise<Result>,
   timeoutMs: number,

@@ -36,17 +36,11 @@ export interface ResolvedBackend {
   readonly unfit: readonly string[];
   /** Why it cannot serve the call. Undefined if it can. */
   readonly problem: RuntimeCliError | undefined;
-  /**
-   * Where it keeps bundles.
-   * @throws RuntimeCliError `ERR_OPTION_INVALID`.
-   */
+  /** Where it keeps bundles. @throws if an address is invalid */
   readonly location: () => BackendLocation;
 }
 
-/**
- * Resolves a backend with the settings, without touching the network.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when its options are invalid.
- */
+/** Resolves a backend with the settings, without the network. @throws if its options are invalid */
 export async function resolveBackend(
   backend: HostBackend,
   settings: BackendSettings,
@@ -96,10 +90,7 @@ export function describeIssue({message, path = []}: StandardSchemaV1.Issue): str
   return keys.length === 0 ? message : `${keys.join('.')}: ${message}`;
 }
 
-/**
- * The options of a backend, validated by its schema. Built-in backends take theirs from the settings.
- * @throws RuntimeCliError `ERR_OPTION_INVALID`, naming each invalid option.
- */
+/** The options of a backend, validated by its schema. Built-in backends take theirs from the settings. */
 export async function optionsOf(backend: Backend, settings: BackendSettings): Promise<unknown> {
   const builtIn = builtIns.get(backend.name);
   if (builtIn) return builtIn.options(settings);
@@ -120,10 +111,7 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   );
 }
 
-/**
- * What a plugin's backend requires of slugs that it cannot take. If it does not say which it takes, it may put them
- * into URLs as they are: two that differ must not become one there.
- */
+/** What a plugin's backend requires of slugs. If it says nothing, it may put them into URLs as they are. */
 export function unfitSlugs({slugs = {}}: Pick<Backend, 'slugs'>, given: GivenSlugs): readonly string[] {
   const kinds = [['project', given.projectSlug] as const, ['target', given.targetSlug] as const];
   return kinds.flatMap(([kind, slug]) => {
@@ -207,11 +195,7 @@ function textsOf(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
-/**
- * Where a backend keeps bundles. The options of a plugin's backend may be paths relative to `configDirectory`, and only
- * the plugin knows which: equal options in two folders count as two places.
- * @throws RuntimeCliError `ERR_OPTION_INVALID`.
- */
+/** Where a backend keeps bundles. Options may be relative paths: equal ones in two folders are two places. */
 export function backendLocation(
   {name, secrets = []}: Pick<Backend, 'name' | 'secrets'>,
   settings: BackendSettings,

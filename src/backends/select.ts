@@ -42,19 +42,13 @@ export function failedTwice(first: unknown, error: unknown): unknown {
 /** Statuses that prove that an upload was not carried out. */
 const definiteRejections: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 406, 415]);
 
-/**
- * Why a failed Api upload may fall back to legacy, for `onFallback`. Undefined when it must not, because the request
- * may have been carried out or would fail there too.
- */
+/** Why a failed Api upload may fall back to legacy. Undefined when it may have been carried out, or would fail there. */
 export function uploadFallbackReason(error: unknown): string | undefined {
   if (isRuntimeCliError(error) && error.code === 'ERR_CAPABILITY_UNSUPPORTED') return asClause(error.message);
   return rejection(error, 'upload', ({code, status = 0}) => code !== 'ERR_NETWORK' && definiteRejections.has(status));
 }
 
-/**
- * Why a failed Api deployment may fall back to legacy: only on 401, 403 and `invalid_scope`, because IDs never cross
- * backends.
- */
+/** Why a failed Api deployment may fall back to legacy. IDs never cross backends. */
 export function deployFallbackReason(error: unknown): string | undefined {
   return rejection(error, 'deployment', ({code}) => code === 'ERR_UNAUTHORIZED' || code === 'ERR_FORBIDDEN');
 }

@@ -89,11 +89,7 @@ export async function withUploadState<Result>(
   }
 }
 
-/**
- * The state of an upload as its backend sees it. Refuses what a backend must not save. If a state cannot be kept for
- * another reason, there is a warning, and the next push starts over.
- * @param store where the state is kept
- */
+/** The state of an upload as its backend sees it. If it can't be kept, there is a warning. */
 export function uploadStateOf(store: UploadState, {backend, secrets, logger}: StateUse): UploadState {
   const orWarn = async <Result>(what: string, work: () => Promise<Result>): Promise<Result | undefined> => {
     try {

@@ -14,10 +14,7 @@ interface CallHandlerContext {
   readonly logger: Pick<Logger, 'debug'>;
 }
 
-/**
- * Creates got's handler for each call: it tracks attempts, enforces limits and turns every failure into a catalogue
- * error, for promises, their `.json()` and streams.
- */
+/** got's handler for each call: tracks attempts, enforces limits, and makes failures errors of the catalogue. */
 export function createCallHandler(context: CallHandlerContext): HandlerFunction {
   return <T extends GotReturn>(options: Options, next: (options: Options) => T): T | Promise<T> => {
     const [call, rateLimit] = [new HttpCall(), new RequestCount()];

@@ -47,10 +47,7 @@ export async function loadHttpClient(): Promise<Got> {
   return (await import('got')).got;
 }
 
-/**
- * What a client keeps to: its options with the defaults. Its logger masks secrets, and is told about retries, unless
- * the rules for them name another.
- */
+/** The options of a client with the defaults. Its logger masks secrets, and hears of retries. */
 export function clientRules(options: HttpClientOptions) {
   const {rateLimit, onRetry, timeouts, uploadRetries = defaultUploadRetries, secrets = []} = options;
   const redact = createRedactor(secrets);
@@ -70,12 +67,8 @@ export function clientRules(options: HttpClientOptions) {
 }
 
 /**
- * Creates a got instance with retries, proxies, timeouts, early responses, a user agent and redaction. Loads got.
- *
- * A call rejects with `signal.reason` when aborted, else with a RuntimeCliError for every status other than 2xx (unless
- * `throwHttpErrors` is false) and every connection failure. Redirects are never followed. Streams
- * (`client.stream`) are for downloads and never retried; `openStream` retries.
- * @throws TypeError naming the field of `rateLimit` that has a wrong value.
+ * Creates a got instance with retries, proxies, timeouts, early responses, a user agent and redaction. A call rejects
+ * with `signal.reason` when aborted, else with a RuntimeCliError. Redirects are not followed, streams not retried.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {
   const {env, userAgent, signal, onCall, reroute, secrets, logger, rateLimit, timeouts, uploadRetries} =

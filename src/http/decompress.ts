@@ -10,10 +10,7 @@ const decoders = new Map([
   ['br', brotliDecompressSync],
 ]);
 
-/**
- * Decompresses answers that are read into memory. Nobody asks for compression, but what is between us and a service may
- * compress anyway. got's own decompression would not limit their size.
- */
+/** Decompresses what a proxy may have compressed unasked. got's own decompression would not limit the size. */
 export const decompress: AfterResponseHook = (response) => {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase() || 'identity';
   if (response.rawBody.length === 0 || encoding === 'identity') return response;

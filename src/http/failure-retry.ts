@@ -14,10 +14,7 @@ import {RequestCount} from './rate-limit/hooks.js';
 import {announceRetry, planRetry, type RateLimitMiddlewareConfig, type RateLimitPolicy} from './rate-limit/policy.js';
 import type {RetryEvent} from './types.js';
 
-/**
- * got's `retry.calculateDelay`, for everything but answered rate limits: requests that were never sent are retried like
- * a rate limit, safe ones are repeated, uploads that broke off are sent again, others never.
- */
+/** got's `retry.calculateDelay`, for everything but answered rate limits, which are retried by their hooks. */
 export function createFailureRetry(
   policy: RateLimitPolicy,
   config: RateLimitMiddlewareConfig,
@@ -54,7 +51,7 @@ export function isUnconnected(error: Error, options: Pick<RequestOptions, 'url'>
   return !lasting.has(failureKind(error)) && !isLocalRefusal(error, options, attempt);
 }
 
-/** The retry of a request that the server has not begun: it was rate-limited, or there was no connection. */
+/** The retry of a request that was not carried out: it was rate-limited, or there was no connection. */
 function planUnsent(error: RequestError, call: HttpCall, policy: RateLimitPolicy): RetryEvent | undefined {
   const {options, response} = error;
   const status = response?.statusCode;
@@ -70,10 +67,7 @@ function planUnsent(error: RequestError, call: HttpCall, policy: RateLimitPolicy
   return event;
 }
 
-/**
- * The repetition of a request that changes nothing, because the server failed or its answer was lost, or of an upload
- * that broke off before the server can have had all of it.
- */
+/** The repetition of a read that failed or whose answer was lost, or of an upload that broke off. */
 function planRepeat(
   error: RequestError,
   call: HttpCall,

@@ -5,12 +5,7 @@ import {failureKind} from './errors/failure.js';
 import {isUnconnected} from './failure-retry.js';
 import type {FailedAttempt, HttpOptions, HttpStream, OpenedStream, StreamingClient} from './types.js';
 
-/**
- * Requests something that is read as a stream. Like any GET, it is retried until a response begins, since got retries
- * no streams. Later failures are up to the reader.
- * @param waitToRetry waits before a retry
- * @throws RuntimeCliError for every status other than 2xx and every network failure.
- */
+/** Requests something that is read as a stream, again until a response begins: got retries no streams. */
 export async function openStream(
   http: StreamingClient,
   url: URL | string,

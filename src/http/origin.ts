@@ -1,21 +1,13 @@
 import {createError} from '../errors/index.js';
 
-/**
- * Normalizes the address of a service: `https://` (loopback: `http://`) unless it has a scheme, no trailing slash, path
- * kept.
- * @param option - Names the setting in errors.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` unless it is an http(s) URL without credentials, query and fragment.
- */
+/** The address of a service: `https://` (loopback: `http://`) unless it has a scheme, no trailing slash, no query. */
 export function normalizeOrigin(option: string, value: string): string {
   const url = parseServiceUrl(option, value);
   if (url.search !== '' || url.hash !== '') throw invalid(option, 'has a query or a fragment');
   return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '');
 }
 
-/**
- * The URL of a service, which may have a query.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when it is not an http(s) URL or contains credentials.
- */
+/** The URL of a service, which may have a query. @param option names the setting in errors */
 export function parseServiceUrl(option: string, value: string): URL {
   if (/^\s*["'`]/.test(value)) throw invalid(option, 'has quotation marks around it');
   const url = parseAddress(value);
@@ -40,10 +32,7 @@ export function isLoopback(hostname: string): boolean {
   );
 }
 
-/**
- * An address to show in messages, as it is used, since a host can look like another; without credentials. If it is not
- * a valid URL, also without its query, which can be anywhere in such text.
- */
+/** An address to show, as it is used: a host can look like another. No credentials; no query if it is no valid URL. */
 export function shownAddress(address: string): string {
   const url = parseAddress(address);
   if (url !== undefined && url.username === '' && url.password === '')

@@ -37,10 +37,7 @@ const maxQuotedCharacters = 8 * 1024;
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/**
- * Looks at a page, with no other credentials than those of the request. Follows redirects to the same origin only.
- * @throws `signal.reason` when aborted; never for what the server does.
- */
+/** Looks at a page, with no other credentials than those of the request. Never throws for what the server does. */
 export async function probe(request: ProbeRequest, options: ProbeOptions): Promise<ProbeAnswer> {
   const late = AbortSignal.timeout(request.timeoutMs);
   const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);

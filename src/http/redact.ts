@@ -1,10 +1,8 @@
 const mask = '***';
 
 /**
- * Creates a function that masks, in any text: the secrets, see `createMasker`; the values of `Authorization` headers;
- * and the credentials and queries of URLs, which may be presigned.
- * @param secrets - Secrets with fewer than 4 characters are not masked, since that would mangle every message. The list
- * may grow.
+ * Masks the secrets, as `createMasker` does, the values of `Authorization` headers, and the credentials and queries of
+ * URLs, which may be presigned.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const maskSecrets = createMasker(secrets);
@@ -21,8 +19,8 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
 }
 
 /**
- * Creates a function that masks the secrets: as such, encoded for JSON, URLs, forms and HTML, once or more, in base64
- * (alone or within something longer), broken into lines, and single lines of them.
+ * Masks secrets of 4 characters or more: as such, encoded for JSON, URLs, forms and HTML, once or more, in base64 (alone
+ * or within something longer), broken into lines, and single lines of them. The list may grow.
  */
 export function createMasker(secrets: readonly string[]): (text: string) => string {
   let count = 0;
@@ -48,9 +46,7 @@ const parts =
 
 const entities: Readonly<Record<string, string>> = {amp: '&', lt: '<', gt: '>', quot: '"', apos: "'"};
 
-/**
- * What is compared of a part: what it encodes, in UTF-8, without line breaks and backslashes, and with + as a blank.
- */
+/** What is compared of a part: what it encodes, in UTF-8, without line breaks and backslashes, and + as a blank. */
 function bytesOf(part: string): string {
   return decoded(part)
     .replaceAll(/[\\\n\r]/g, '')

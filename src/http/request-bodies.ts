@@ -38,11 +38,7 @@ async function* piecesOf({path}: FileSource): AsyncGenerator<Buffer> {
   }
 }
 
-/**
- * Creates bodies for the client. Each attempt of a request reads its body from the start.
- * @param onProgress called at the start of each attempt, and after each chunk that the connection accepted. It must not
- * throw.
- */
+/** Creates bodies, which each attempt reads from the start. Progress is that of what the connection accepted. */
 export function createRequestBodies(onProgress: (progress: UploadProgress) => void = () => undefined): BuiltInBodies {
   return {
     multipart(parts) {

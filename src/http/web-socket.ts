@@ -22,11 +22,7 @@ const maxMessageBytes = 8 * 1024 * 1024;
 /** Services close what is idle for ten minutes. */
 const keepAliveMs = 5 * 60_000;
 
-/**
- * Yields the messages of a WebSocket until the server closes it.
- * @param url `ws:` or `wss:`. Its query may be a secret.
- * @throws RuntimeCliError as the HTTP client does; `signal.reason` when aborted.
- */
+/** Yields the messages of a WebSocket until the server closes it. The query of its URL may be a secret. */
 export async function* readSocket(
   url: URL,
   {env, userAgent, signal, secrets, connectTimeoutMs, silentMs = 30_000}: SocketOptions,

@@ -47,10 +47,7 @@ export const apiBackend = {
     return checkResult(isOrganization ? [] : ['an organization ID of 1 to 32 characters']);
   },
 
-  /**
-   * Gets an access token, and tries it on the bundles of the project, when there is one. That the project does not exist
-   * says nothing against the client.
-   */
+  /** Gets an access token, and tries it on the project, if there is one. It says nothing if that does not exist. */
   async verify(context): Promise<VerifiedCredentials> {
     const {projectSlug} = context;
     const send = connectApi({...context, projectSlug: projectSlug ?? ''});

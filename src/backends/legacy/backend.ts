@@ -164,10 +164,7 @@ function bundleItem(row: v.InferOutput<typeof legacySchemas.LegacyBundle>): Bund
   };
 }
 
-/**
- * The JSON body of a v1 upload. The server expects lists of files, not patterns. The archive is encoded while it is
- * sent.
- */
+/** The JSON body of a v1 upload, which lists files, not patterns. The archive is encoded while it is sent. */
 function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BuiltInContext, 'bodies'>): BodyOptions {
   const {message, config, files} = bundle;
   const {dependencies, ccOverrides} = config.bundleMetadata ?? {};

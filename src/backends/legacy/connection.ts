@@ -23,10 +23,6 @@ export function missingOptions(options: LegacyBackendOptions, env: Environment):
   ];
 }
 
-/**
- * Connects with the options of the context.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` or `ERR_CREDENTIALS_MISSING`.
- */
 export function connectLegacy({options, projectSlug, env, http}: LegacyContext): Send {
   const address = legacyOrigin(options, env);
   if (address === undefined || options.auth === undefined) {

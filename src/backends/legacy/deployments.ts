@@ -45,7 +45,7 @@ export interface Noted {
 
 const rowsPerPoll = 100;
 
-/** @param request `noted`: what was noted before a bundle was uploaded, which nobody can have deployed since */
+/** @param request `noted`: from before the upload of its bundle, which nobody can have deployed since */
 export async function deploy(
   {bundleId, targetSlug, noted}: DeployRequest & {readonly noted?: Noted | undefined},
   context: LegacyContext,
@@ -74,11 +74,7 @@ export async function listLegacyDeployments(
 /** Maximum time to read what only waiting needs, in milliseconds. */
 const noteMs = 10_000;
 
-/**
- * Records a target's newest deployment before ours is requested, if we will wait for ours. Should that fail or take
- * long, the deployment goes ahead with a warning and cannot be tracked.
- * @throws RuntimeCliError if the deployment would fail, too: refused credentials, a certificate that is not accepted.
- */
+/** Notes a target's newest deployment before ours is requested. Unless every request fails, ours goes ahead. */
 export async function noteBefore(targetSlug: string, context: LegacyContext): Promise<Noted> {
   if (!context.wait) return {before: {unknown: 'It was requested without waiting for it.'}, warnings: []};
   const late = AbortSignal.timeout(noteMs);
@@ -110,11 +106,7 @@ async function newestDeployment(targetSlug: string, context: LegacyContext): Pro
   return {before: {createdAt, count: total}, underWay: item && isUnderWay(item.status) ? item : undefined};
 }
 
-/**
- * Finds the deployment that `deployment` identifies: the first one of its bundle after the recorded one, or if it was
- * read from a list, the one that was created at its time.
- * @throws RuntimeCliError `ERR_OUTCOME_UNKNOWN` when nothing was recorded, or it is no longer among the newest.
- */
+/** Finds a deployment: the first of its bundle after the noted one, or one from a list by its time. */
 export async function getDeployment(deployment: DeploymentRef, context: LegacyContext): Promise<DeploymentState> {
   const {bundleId, targetSlug} = deployment;
   const createdAt = asText(deployment['createdAt']);

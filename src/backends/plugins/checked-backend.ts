@@ -121,10 +121,7 @@ function contractContext(member: MemberName, context: AnyContext): AnyContext {
   return Object.fromEntries(members.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])));
 }
 
-/**
- * Wraps a plugin's backend and checks its answers. One that violates the contract becomes an error that names the
- * backend and the plugin, instead of a failure somewhere in the host.
- */
+/** A plugin's backend that checks its answers: one that violates the contract is an error that names the plugin. */
 export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend {
   const check = async (answer: unknown, schema: StandardSchemaV1, row: MemberRow) => {
     const result = await schema['~standard'].validate(answer);

@@ -14,12 +14,7 @@ export interface HookOutcome {
 export interface BackendPlugin {
   readonly name: string;
   readonly version?: string | undefined;
-  /**
-   * Imports and runs this plugin's hooks only: one that hangs on import would otherwise block the results of all.
-   * Errors are captured, including those of `this.error`.
-   * @param options what to call them with
-   * @param timeoutMs limit for calling a hook
-   */
+  /** Imports and runs the hooks of this plugin only: one that hangs on import would block the results of all. */
   runHook(options: BackendsHookOptions, timeoutMs: number): Promise<HookOutcome>;
 }
 
@@ -34,11 +29,7 @@ interface DiscoveryOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Asks all plugins for their backends at the same time, and registers them in the order of the plugins' names, as in
- * `mycli plugins`. Whatever goes wrong in a plugin only adds an entry to `failures`.
- * @throws `signal.reason` when aborted.
- */
+/** Asks all plugins for their backends, and registers them in the order of `mycli plugins`. */
 export async function discoverBackends(
   plugins: readonly BackendPlugin[],
   {version, failures: known = [], chosen, timeoutMs = pluginTimeoutMs, signal}: DiscoveryOptions,

@@ -30,10 +30,7 @@ function optionOf({path}: StandardSchemaV1.Issue): string | undefined {
   return first === undefined ? undefined : String(typeof first === 'object' ? first.key : first);
 }
 
-/**
- * Validates options. Text stays text if the schema accepts it: `007` is a name wherever a name is expected. An option
- * is only parsed as JSON if the schema refuses it as text.
- */
+/** Validates options. An option is only parsed as JSON if the schema refuses it as text: `007` may be a name. */
 export async function validateOptionTexts(
   schema: StandardSchemaV1,
   values: Readonly<Record<string, unknown>>,

@@ -6,10 +6,7 @@ import {HttpCall, type RequestOptions} from '../connection/call.js';
 import {isFromBetween} from '../errors/response-error.js';
 import type {AuthContext, AuthStrategy, StreamingClient} from '../types.js';
 
-/**
- * The origins that accepted a strategy's credentials. Kept per strategy, because strategies outlive clients: the next
- * operation uses what the last one learned.
- */
+/** The origins that accepted a strategy's credentials. Strategies outlive clients. */
 const acceptedBy = new WeakMap<AuthStrategy, Set<string>>();
 
 class Grant {
@@ -27,11 +24,8 @@ class Grant {
 }
 
 /**
- * Extends a client of `createHttpClient` to authorize its requests to one origin, and to no other. A 401 means that the
- * credentials are refused, unless the server accepted the strategy's credentials before. Then the strategy is asked for
- * new ones, and the request is sent once more, with its whole body.
- * @param http - The client to extend; strategies fetch their tokens with it.
- * @param origin - Its path does not matter.
+ * Authorizes the requests of a client to one origin, and to no other. After a 401 of a server that accepted the
+ * strategy's credentials before, the strategy is asked for new ones, and the request is sent once more.
  */
 export function authorize(http: StreamingClient, auth: AuthStrategy, origin: string): StreamingClient {
   return http.extend({context: {grant: new Grant(auth, new URL(origin).origin, http)}});

@@ -17,11 +17,7 @@ export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-be
 /** How long an assertion is valid, in seconds. */
 const lifeSeconds = 60;
 
-/**
- * Makes assertions: a JWT, signed with RS256, that says that the client is itself.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the key cannot be read or is not an RSA key, or when the
- * certificate has expired or is another key's.
- */
+/** Makes assertions: a JWT, signed with RS256. @throws `ERR_OPTION_INVALID` if the key or certificate is unfit */
 export function createAssertion(
   {privateKey, passphrase, certificate}: ClientKey,
   {clientId, audience, now}: {readonly clientId: string; readonly audience: string; readonly now: () => number},

@@ -131,10 +131,7 @@ function isQuestion(value: unknown): value is () => Promise<void> {
   return typeof value === 'function';
 }
 
-/**
- * A status with its name: `429 Too Many Requests`. Only standard names, since a server's own text could be anything,
- * even a secret.
- */
+/** A status with its standard name: a server's own could be anything, even a secret. */
 export function statusName(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }

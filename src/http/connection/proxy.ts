@@ -11,11 +11,7 @@ export interface Proxy {
   readonly variable: string;
 }
 
-/**
- * The proxy for a URL: `HTTPS_PROXY` or `HTTP_PROXY` (lower case first), unless `NO_PROXY` matches the host. Never for
- * loopback addresses, since a local service's key would leave the machine.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the variable is not an http(s) URL.
- */
+/** The proxy for a URL. Never for loopback addresses, since a local service's key would leave the machine. */
 export function proxyFor(url: URL, env: Environment): Proxy | undefined {
   const name = variableSet(env, url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
   const value = env[name]?.trim() ?? '';
@@ -41,9 +37,7 @@ function variableSet(env: Environment, name: string): string {
   return env[name.toLowerCase()]?.trim() ? name.toLowerCase() : name;
 }
 
-/**
- * `NO_PROXY`: `*`, or host names (including their subdomains), addresses and CIDR ranges, each with an optional port.
- */
+/** `NO_PROXY`: `*`, or host names with their subdomains, addresses and CIDR ranges, each with an optional port. */
 function isExcluded(url: URL, noProxy: string): boolean {
   const host = canonicalHost(url.hostname);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');

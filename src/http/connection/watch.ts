@@ -29,11 +29,8 @@ export function late(what: string, ms: number, flag: ConnectionError['flag']): C
 export const lingerMs = 1500;
 
 /**
- * Tracks the progress of one attempt, and ends it when it stalls. There is no overall timeout: an upload may take any
- * time as long as it progresses. A response has one, because it could trickle in for days.
- * @param isHeld - Whether the response is read into memory. A streamed one may also take any time as long as it
- * progresses.
- * @param bytesDelivered - Number of bytes that a stream has passed on.
+ * Tracks the progress of one attempt, and ends it when it stalls. An upload and a stream may take any time as long as
+ * they progress. What is read into memory has a limit, because it could trickle in for days.
  */
 export function watchRequest(
   request: ClientRequest,
@@ -109,10 +106,7 @@ export function watchRequest(
   });
 }
 
-/**
- * Goes on with a body that the server has accepted before it was sent. Resolves to whether it read all of it: if it
- * closes the connection before that, the connection breaks.
- */
+/** Goes on with a body that the server accepted before it was sent. Resolves to whether it read all of it. */
 function deliver(request: ClientRequest, socket: Socket, attempt: Attempt): Promise<boolean> {
   // Otherwise, Node ends the connection when the answer is complete.
   request.shouldKeepAlive = true;

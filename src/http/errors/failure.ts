@@ -17,10 +17,7 @@ import {responseError, type Explanation, type RefusingResponse} from './response
 import {asSentence} from '../../text/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 
-/**
- * How the connection failed. `unreachable`: nothing listens there, or the name server is busy, and the request was not
- * sent. `lost`: the connection ended.
- */
+/** How the connection failed. `unreachable`: nothing was sent. `lost`: the connection ended. */
 export type FailureKind =
   | 'unreachable'
   | 'unknown-host'
@@ -46,10 +43,7 @@ export function failureKind(error: Error): FailureKind {
   return kindOfCode.find(([pattern]) => pattern.test(code))?.[1] ?? 'lost';
 }
 
-/**
- * Whether nothing listens at the address of this machine that was dialled, the proxy's if there is one: waiting rarely
- * helps, and starting something does.
- */
+/** Whether nothing listens at an address of this machine: waiting rarely helps, starting something does. */
 export function isLocalRefusal(error: Error, {url}: Pick<RequestOptions, 'url'>, {proxy}: Attempt): boolean {
   const dialled = proxy?.url ?? url;
   return codeOf(error) === 'ECONNREFUSED' && dialled !== undefined && isLoopback(new URL(dialled).hostname);
@@ -75,10 +69,7 @@ function chainOf(error: unknown): readonly Error[] {
   return error instanceof Error ? [error, ...chainOf(error.cause)] : [];
 }
 
-/**
- * What to say of a request without a response. Exit code 6 before its last byte was sent; 10 after that, unless the
- * request changes nothing.
- */
+/** What to say of a request without a response: a change may have been carried out once its last byte was sent. */
 function explain(error: Error, options: RequestOptions, attempt: Attempt): Explanation {
   const {method, path, host: server} = describeRequest(options);
   const {proxy} = attempt;
@@ -167,10 +158,7 @@ interface GotError extends Error {
   readonly response?: RefusingResponse;
 }
 
-/**
- * What a call rejects with: `signal.reason` when aborted, else a catalogue error. An unrelated error, thrown by a
- * caller's hook, is kept, without got's objects on it.
- */
+/** What a call rejects with: `signal.reason`, an error of the catalogue, or one of a caller's hook. */
 export function toCliError(error: unknown, options: FailedRequest, call: HttpCall, context: ErrorContext): unknown {
   const told = explained(error, options, call, context);
   if (!isRuntimeCliError(told) || call.repeats === 0 || !isBroken(options, call.attempt)) return told;
@@ -220,10 +208,7 @@ function sentCredentials({headers}: Pick<FailedRequest, 'headers'>): string[] {
   return [credentials, password];
 }
 
-/**
- * Parses a response that was read as text.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID`, naming the request, when it is not JSON.
- */
+/** Parses a response that was read as text. @throws `ERR_RESPONSE_INVALID` */
 export function readJsonBody(response: AnsweredResponse): unknown {
   try {
     return parseJson(response.body);
@@ -232,10 +217,7 @@ export function readJsonBody(response: AnsweredResponse): unknown {
   }
 }
 
-/**
- * The error for a successful response with an unexpected body.
- * @param problem continues "The response to GET /path": `has no bundle ID`
- */
+/** The error for a successful response with an unexpected body. @param problem such as `has no bundle ID` */
 export function wrongAnswer(
   {request, statusCode: status}: Pick<AnsweredResponse, 'request'> & {readonly statusCode: number | undefined},
   problem: string,

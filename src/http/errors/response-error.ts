@@ -165,11 +165,7 @@ function refusal(
 
 const longest = 300;
 
-/**
- * The server's explanation in one line: the message of a JSON response or plain text; undefined for a web page.
- * @param redact - Applied before the text is cut, so that no part of a secret remains.
- * @param status - Its phrase is left out: the sentence around it names the status.
- */
+/** The server's explanation in one line, without the phrase of `status`; undefined for a web page. */
 export function serverMessage(body: string, redact: (text: string) => string, status?: number): string | undefined {
   const text =
     fromJson(body, status === undefined ? undefined : STATUS_CODES[status]) ?? (/^\s*</.test(body) ? '' : body);

@@ -1,10 +1,7 @@
 import type {FailedAttempt} from '../types.js';
 import {announceRetry, planRetry, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
 
-/**
- * Waits until the time has passed or `signal` is aborted.
- * @returns Whether the time passed; false immediately on abort.
- */
+/** Waits, and resolves to whether the time has passed: false at once on abort. */
 export async function delay(delayMs: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted) return false;
   return new Promise((resolve) => {
@@ -19,13 +16,7 @@ export async function delay(delayMs: number, signal?: AbortSignal): Promise<bool
   });
 }
 
-/**
- * The middleware's policy for clients with their own retry loop, such as an SDK's: a function that waits before each
- * retry.
- * @returns Resolves with whether to retry: false when the status is not retried, no retries are left or `signal` is
- * aborted.
- * @throws TypeError naming the field of `config` that has a wrong value.
- */
+/** For clients with their own retry loop, such as an SDK's: waits before a retry, and resolves to whether to make it. */
 export function createRetryWait(
   config: RateLimitMiddlewareConfig,
   signal: AbortSignal,
