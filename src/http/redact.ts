@@ -19,8 +19,8 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
 }
 
 /**
- * Masks secrets of 4 characters or more: as such, encoded for JSON, URLs, forms and HTML, once or more, in base64 (alone
- * or within something longer), broken into lines, and single lines of them. The list may grow.
+ * Masks secrets of 4 characters or more: as such, encoded for JSON, URLs, forms and HTML, once or more, in base64, broken
+ * into lines, and single lines of them. The list may grow.
  */
 export function createMasker(secrets: readonly string[]): (text: string) => string {
   let count = 0;

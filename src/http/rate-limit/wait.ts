@@ -16,7 +16,7 @@ export async function delay(delayMs: number, signal?: AbortSignal): Promise<bool
   });
 }
 
-/** For clients with their own retry loop, such as an SDK's: waits before a retry, and resolves to whether to make it. */
+/** For clients with their own retry loop, such as an SDK's: waits, and resolves to whether to retry. */
 export function createRetryWait(
   config: RateLimitMiddlewareConfig,
   signal: AbortSignal,
