@@ -1,4 +1,4 @@
-import type {BundleSource, ComparedBundle, ReadSourceOptions} from './bundle-options.js';
+import type {BundleSource, ComparedBundle, DiffBundlesOptions, ReadSourceOptions} from './bundle-options.js';
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import type {HostBackend} from '../backends/host-backend.js';
@@ -8,9 +8,9 @@ import type {BundleFormat} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {readArchiveContents, readFolderContents, type BundleContents} from '../bundle/contents/bundle-contents.js';
 import {describeBundle, readDownloaded} from './download-bundle.js';
-import {idFor} from './list-bundles.js';
+import {idFor, namingCapabilities} from './list-bundles.js';
 import {findRunning} from './targets/find-targets.js';
-import {chooseCapable} from './choose-backend.js';
+import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import {planningHost, type RunHost} from './host.js';
 
@@ -29,11 +29,9 @@ export async function bundleSourceIn(text: string, cwd: string): Promise<BundleS
   });
 }
 
-type RemoteSource = Extract<BundleSource, {readonly kind: 'bundle' | 'running'}>;
-type LocalSource = Exclude<BundleSource, RemoteSource>;
-
-export function isRemote(source: BundleSource): source is RemoteSource {
-  return source.kind === 'bundle' || source.kind === 'running';
+/** Whether a backend has the bundle. */
+export function isRemote({kind}: BundleSource): boolean {
+  return kind === 'bundle' || kind === 'running';
 }
 
 /** A source in few words: `bundle 42`, `what staging runs`, `build`. */
@@ -53,34 +51,20 @@ export interface ReadSource {
   readonly contents: BundleContents;
 }
 
-/** A source that can be read: an uploaded bundle has its backend. */
-export type OpenedSource = LocalSource | (RemoteSource & {readonly open: OpenBackend});
-
-/** The two bundles to compare. */
-export interface OpenedSources {
-  readonly from: OpenedSource;
-  readonly to: OpenedSource;
-}
-
-/** Verifies that uploaded bundles can be read, and opens their backend. Sends nothing. */
-export async function openSources(
-  {from, to}: Record<'from' | 'to', BundleSource>,
-  options: ReadSourceOptions,
-  host: RunHost,
-): Promise<OpenedSources> {
-  const sources = [from, to];
+/** Verifies that uploaded bundles can be read, and chooses their backend. Sends nothing. */
+export async function chooseSourceBackend(options: DiffBundlesOptions, host: RunHost): Promise<ChosenBackend> {
+  const sources = [options.from, options.to];
   const targets = sources.flatMap((source) => (source.kind === 'running' ? [source.targetSlug] : []));
   rejectProblems(targets.flatMap((target) => slugProblems('running', target)));
-  const needsList = sources.some((source) => source.kind === 'bundle' && source.bundleId === 'latest');
+  const ids = sources.flatMap((source) => (source.kind === 'bundle' ? [source.bundleId] : []));
   const capabilities: readonly BackendCapability[] = [
     'download',
-    ...(needsList ? (['list'] as const) : []),
+    ...ids.flatMap(namingCapabilities),
     ...(targets.length > 0 ? (['history'] as const) : []),
   ];
-  const {open} = await chooseCapable(remoteOptions(options), capabilities, host);
-  for (const source of sources) if (source.kind === 'bundle') verifyId(source.bundleId, open.backend);
-  const opened = (source: BundleSource) => (isRemote(source) ? {...source, open} : source);
-  return {from: opened(from), to: opened(to)};
+  const chosen = await chooseCapable(remoteOptions(options), capabilities, host);
+  for (const id of ids) verifyId(id, chosen.open.backend);
+  return chosen;
 }
 
 /** What is not an ID was perhaps meant as a path. */
@@ -103,15 +87,15 @@ function remoteOptions(options: ReadSourceOptions) {
   });
 }
 
-/** Reads what a bundle contains. `format` is how to plan a build directory. */
+/** Reads what a bundle contains. `format` is how to plan a build directory, `open` the backend of uploaded bundles. */
 export async function readSource(
-  source: OpenedSource,
-  options: ReadSourceOptions,
-  format: BundleFormat,
+  source: BundleSource,
+  open: OpenBackend | undefined,
+  {format, ...options}: ReadSourceOptions & {readonly format: BundleFormat},
   host: RunHost,
 ): Promise<ReadSource> {
   if (source.kind === 'bundle' || source.kind === 'running') {
-    const {open} = source;
+    if (open === undefined) throw new Error('The backend is not open.');
     const {bundleId} = source.kind === 'bundle' ? source : await findRunning(open, source.targetSlug);
     const read = (path: string) => readArchiveContents(path, options);
     const {result, ...found} = await readDownloaded(open, bundleId, read);

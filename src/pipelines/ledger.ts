@@ -6,7 +6,7 @@ import type {BackendSelection} from '../backends/select.js';
 import type {BundleContent, BundleFormat, PackResult} from '../bundle/types.js';
 import type {RuntimeCliError} from '../errors/index.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
-import type {OpenedSources, ReadSource} from '../operations/bundle-source.js';
+import type {ReadSource} from '../operations/bundle-source.js';
 import type {DeletionOutcome} from '../operations/delete-bundles.js';
 import type {TargetLook} from '../operations/deploy/new-place.js';
 import type {Release} from '../operations/deploy/release.js';
@@ -66,8 +66,7 @@ export interface Facts extends TargetLook {
   found?: unknown;
   isConfirmed?: boolean | undefined;
   deletion?: DeletionOutcome | undefined;
-  /** The bundles to compare, and what was read of them. */
-  sources?: OpenedSources | undefined;
+  /** What was read of the bundles to compare. */
   compared?: {readonly from?: ReadSource; readonly to?: ReadSource} | undefined;
   missingVariables?: readonly string[] | undefined;
   /** What the last step made, if the run resolves to that. */
