@@ -1,28 +1,19 @@
-import type {BundleDeletion, DeleteBundlesOptions} from './bundle-options.js';
+import type {BundleDeletion} from './bundle-options.js';
 import type {BundleId, BundleItem} from '../backends/contract.js';
-import {createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
-import {callBackSafely, type RunHost} from './host.js';
+import {isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
+import {callBackSafely} from './host.js';
 import {explainMissing} from './explain-missing.js';
 import {allowChange, invoke, isSettled, quickLook} from './call-backend.js';
 import {previousDeployment} from './deploy/rollback-bundle.js';
-import {idFor, namingCapabilities, readBundles, readHistory, resolveBundleId} from './list-bundles.js';
+import {idFor, readBundles, readHistory, resolveBundleId} from './list-bundles.js';
 import {sideBySide} from './side-by-side.js';
 import {readTargets} from './targets/find-targets.js';
-import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
 
-export async function chooseDeleteBackend(options: DeleteBundlesOptions, host: RunHost): Promise<ChosenBackend> {
-  if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
-  const listing = options.bundleIds.flatMap(namingCapabilities);
-  const chosen = await chooseCapable(options, ['delete', ...listing], host);
-  for (const id of options.bundleIds) if (id !== 'latest') idFor(chosen.open.backend, id);
-  return chosen;
-}
-
 export async function resolveIds(open: OpenBackend, bundleIds: readonly BundleId[]): Promise<readonly BundleId[]> {
-  const ids: BundleId[] = [];
-  for (const id of bundleIds) ids.push(await resolveBundleId(open, id));
-  return [...new Set(ids)];
+  // Those that are none are refused before anything is read.
+  const ids = bundleIds.map((id) => (id === 'latest' ? id : idFor(open.backend, id)));
+  return [...new Set(await sideBySide(ids, (id) => resolveBundleId(open, id)))];
 }
 
 /** What the backend lists of these bundles. A quick look. */

@@ -2,7 +2,6 @@ import type {PruneRules} from './bundle-options.js';
 import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
 import {isUnderWay} from '../backends/members.js';
 import {createError} from '../errors/index.js';
-import {count} from '../text/sentence.js';
 import {wasRolledBack} from './deploy/rollback-bundle.js';
 import {readBundles, readHistory} from './list-bundles.js';
 import {createdTime} from './pages.js';
@@ -26,14 +25,9 @@ export function verifyRules({keep = defaultKeep, olderThanMs = 0}: PruneRules): 
   }
 }
 
-/** The smallest clock difference that is reported, in milliseconds. */
-const notableSkewMs = 5 * 60_000;
-
 interface Prunable {
   readonly prune: readonly BundleItem[];
   readonly bundles: readonly BundleItem[];
-  /** What is to be said about the clocks. */
-  readonly warning?: string | undefined;
 }
 
 /** Reads what a project has and runs: the histories last, so that a deployment that starts meanwhile is seen. */
@@ -42,20 +36,9 @@ export async function findPrunable(open: OpenBackend, rules: PruneRules): Promis
   const histories = await sideBySide(await readTargets(open), async ({targetSlug}): Promise<TargetHistory> => {
     return {targetSlug, deployments: await readHistory(open, targetSlug, Infinity)};
   });
-  const aheadMs = open.clockAheadMs();
-  const isNotable = rules.olderThanMs !== undefined && Math.abs(aheadMs) > notableSkewMs;
-  return {
-    prune: planPrune(bundles, histories, rules, new Date(open.host.now().getTime() + aheadMs)),
-    bundles,
-    warning: isNotable ? describeClock(aheadMs) : undefined,
-  };
-}
-
-function describeClock(aheadMs: number): string {
-  const minutes = Math.round(Math.abs(aheadMs) / 60_000);
-  const difference = minutes < 120 ? count(minutes, 'minute') : count(Math.round(minutes / 60), 'hour');
-  const relation = aheadMs > 0 ? 'behind' : 'ahead of';
-  return `The clock of this machine is ${difference} ${relation} that of the service, which decides how old a bundle is.`;
+  // Ages are counted by the clock of the service.
+  const now = new Date(open.host.now().getTime() + open.clockAheadMs());
+  return {prune: planPrune(bundles, histories, rules, now), bundles};
 }
 
 /** Of the bundles that were found and are still there: those not needed, oldest first, and the others. */

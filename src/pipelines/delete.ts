@@ -7,20 +7,15 @@ import type {
 } from '../operations/bundle-options.js';
 import type {BundleId} from '../backends/contract.js';
 import {count} from '../text/sentence.js';
-import {
-  chooseDeleteBackend,
-  deleteBundlesFrom,
-  listedAmong,
-  resolveIds,
-  takenFromRollbacks,
-} from '../operations/delete-bundles.js';
+import {deleteBundlesFrom, listedAmong, resolveIds, takenFromRollbacks} from '../operations/delete-bundles.js';
+import {createError} from '../errors/index.js';
+import {namingCapabilities} from '../operations/list-bundles.js';
 import {allowChange} from '../operations/call-backend.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBackSafely, type Outlet} from '../operations/host.js';
 import {findPrunable, stillPrunable, verifyRules} from '../operations/prune-bundles.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
-import {runPipeline, type Question, type Step} from './run.js';
 import {changeFound} from './steps.js';
 
 /** Deletes bundles and notes each deleted one: of a single one, its outcome says it all. */
@@ -44,44 +39,33 @@ async function deleteAll(
   return deletion.deleted;
 }
 
-interface DeleteRequest {
-  readonly options: DeleteBundlesOptions;
-}
-
-const resolve: Step<DeleteRequest> = {
-  name: 'resolve',
-  title: 'Prepare',
-  async run({request: {options}}, host) {
-    const {open} = await chooseDeleteBackend(options, host);
-    const doomed = await resolveIds(open, options.bundleIds);
-    for (const warning of await takenFromRollbacks(open, doomed)) host.outlet.warn(warning);
-    return {open, doomed};
-  },
-};
-
-const confirmDeletion: Question<DeleteRequest> = {
-  due: ({request}) => request.options.confirm !== undefined,
-  async ask(ledger) {
-    const {open, doomed, request} = known(ledger, 'open', 'doomed');
-    await request.options.confirm?.(open.project.backend, doomed, await listedAmong(open, doomed));
-  },
-};
-
-const deleteThem: Step<DeleteRequest> = {
-  name: 'delete',
-  title: ({request, doomed = request.options.bundleIds}) => `Delete ${count(doomed.length, 'bundle')}`,
-  async run(ledger, {outlet}) {
-    const {doomed, request} = known(ledger, 'doomed');
-    await deleteAll(ledger, doomed, {onDeletion: request.options.onDeletion, mayBeGone: false}, outlet);
-    return {};
-  },
-};
-
 export async function deleteBundles(options: DeleteBundlesOptions, host: PipelineHost): Promise<DeleteBundlesResult> {
+  const {bundleIds, confirm, onDeletion} = options;
+  if (bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
   refuseUnsafe({operation: 'delete'}, host);
-  const ledger = await runPipeline([resolve, confirmDeletion, deleteThem], {options}, host);
-  const {open, deletion} = known(ledger, 'open', 'deletion');
-  return {...open.project, deleted: deletion.deleted};
+  const {open, result = []} = await changeFound(options, host, {
+    needs: ['delete', ...bundleIds.flatMap(namingCapabilities)],
+    find: {
+      name: 'find',
+      title: `Look for ${count(bundleIds.length, 'bundle')}`,
+      async run(backend, outlet) {
+        const doomed = await resolveIds(backend, bundleIds);
+        for (const warning of await takenFromRollbacks(backend, doomed)) outlet.warn(warning);
+        outlet.title(`To delete: ${doomed.join(', ')}`);
+        return doomed;
+      },
+    },
+    async confirm(backend, doomed) {
+      if (confirm) await confirm(backend.project.backend, doomed, await listedAmong(backend, doomed));
+      return true;
+    },
+    change: {
+      name: 'delete',
+      title: (doomed) => `Delete ${count(doomed.length, 'bundle')}`,
+      run: (ledger, doomed, outlet) => deleteAll(ledger, doomed, {onDeletion, mayBeGone: false}, outlet),
+    },
+  });
+  return {...open.project, deleted: result};
 }
 
 export async function pruneBundles(options: PruneBundlesOptions, host: PipelineHost): Promise<PruneBundlesResult> {
@@ -94,8 +78,7 @@ export async function pruneBundles(options: PruneBundlesOptions, host: PipelineH
       name: 'find',
       title: `Find the bundles of ${projectSlug} to prune`,
       async run(backend, outlet) {
-        const {prune, bundles, warning} = await findPrunable(backend, options);
-        if (warning !== undefined) outlet.warn(warning);
+        const {prune, bundles} = await findPrunable(backend, options);
         outlet.title(`Found ${String(prune.length)} of ${count(bundles.length, 'bundle')} to prune`);
         return {found: prune, kept: bundles.length - prune.length};
       },

@@ -60,8 +60,6 @@ export interface Facts extends TargetLook {
   rollback?: Rollback | undefined;
   /** The target that is made, changed or deleted, and whether this run has made it. */
   target?: (DoomedTarget & Partial<Pick<CreatedTarget, 'created' | 'access' | 'raw'>>) | undefined;
-  /** The bundles that are to be deleted. */
-  doomed?: readonly BundleId[] | undefined;
   /** What is to be changed, and whether a person has confirmed that, or nobody had to. */
   found?: unknown;
   isConfirmed?: boolean | undefined;
