@@ -13,7 +13,7 @@ import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {optionProblems, rejectProblems, slugProblems} from '../settings/definitions.js';
 import {flagValue} from '../text/suggest.js';
 import {requireCapability} from './call-backend.js';
-import {callBackSafely, type RunHost} from './host.js';
+import {callBack, callBackSafely, type RunHost} from './host.js';
 import {openBackend, checkContextOf, type OpenBackend, type OpenOptions} from './open-backend.js';
 import type {ProjectOptions} from './options.js';
 
@@ -134,17 +134,17 @@ export async function withFallback<Result>(
   {selection: {fellBack}, open, fallback}: ChosenBackend,
   {reasonFor, first, second}: FallingBack<Result>,
 ): Promise<Result> {
-  const {outlet} = open.host;
-  if (fellBack !== undefined) await outlet.fallBack(fellBack);
-  await outlet.resolve(open.project.backend);
+  const {outlet, callbacks: {onFallback, onResolve} = {}} = open.host;
+  if (fellBack !== undefined) await callBack(() => onFallback?.(fellBack));
+  await callBack(() => onResolve?.(open.project.backend));
   try {
     return await first(open);
   } catch (error) {
     const reason = fallback === undefined ? undefined : reasonFor(error);
     if (fallback === undefined || reason === undefined) throw error;
     outlet.note(`Falling back to the Runtime (API key) backend: ${reason}`);
-    callBackSafely(() => outlet.fallBack(reason));
-    callBackSafely(() => outlet.resolve(fallback.project.backend));
+    callBackSafely(() => onFallback?.(reason));
+    callBackSafely(() => onResolve?.(fallback.project.backend));
     outlet.warn(fallbackWarning(reason));
     try {
       return await second(fallback);

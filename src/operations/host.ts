@@ -3,9 +3,9 @@ import type {BundleId, DeploymentStatus, PlannedWrite} from '../backends/contrac
 import type {MemberName} from '../backends/members.js';
 import type {BundlePlanOptions} from '../bundle/index.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
-import type {RuntimeBackend} from '../backends/names.js';
 import type {Logger, RetryEvent} from '../http/types.js';
 import type {Environment} from '../text/platform.js';
+import type {ReleaseOptions} from './options.js';
 import type {PushPlace} from './push/records.js';
 
 /** What operations use of the process that runs them. Library calls use the actual process; tests provide their own. */
@@ -42,6 +42,8 @@ export interface Host extends Pick<
   readonly findsLostUploads?: boolean | undefined;
   /** Called with a cleanup after an abort, which the process should wait for. @default the call waits for it */
   readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
+  /** Callbacks of a call of the library. @default nobody listens */
+  readonly callbacks?: Pick<ReleaseOptions, 'onFallback' | 'onResolve'> | undefined;
   /** Creates a private folder for archives. The caller must remove it. */
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
 }
@@ -80,10 +82,6 @@ export interface Outlet {
   sends(call: MemberName): void;
   /** What was sent was answered, or was not carried out. */
   settles(): void;
-  /** `auto` falls back to the legacy backend. Rejects with what the caller's callback throws. */
-  fallBack(reason: string): Promise<void>;
-  /** The backend is about to serve the call. Rejects with what the caller's callback throws. */
-  resolve(backendName: RuntimeBackend): Promise<void>;
 }
 
 /** The host of an operation that runs. */

@@ -23,8 +23,6 @@ const silent: Outlet = {
   warn: () => undefined,
   progress: () => undefined,
   retry: () => undefined,
-  fallBack: () => Promise.resolve(),
-  resolve: () => Promise.resolve(),
 };
 
 /** How a backend is called about credentials. */

@@ -9,7 +9,7 @@ import {
   recordFailedCheck,
   shownPlace,
 } from '../operations/deploy/check-deployment.js';
-import {deployAgain, deploymentBefore} from '../operations/deploy/rollback-on-failure.js';
+import {deployAgain, deploymentBefore} from '../operations/deploy/rollback-bundle.js';
 import type {InSlot} from '../operations/deploy/start-deployment.js';
 import {deploymentFailed, pollDeployment} from '../operations/deploy/wait-for-deployment.js';
 import {activeGuards, askForTarget, checkGuards, describeGuards} from '../operations/guard/guards.js';

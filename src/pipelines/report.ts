@@ -3,8 +3,7 @@ import {oneLine} from '../text/sentence.js';
 import {describeRetry} from '../http/rate-limit/policy.js';
 import type {RetryEvent} from '../http/types.js';
 import type {MemberName} from '../backends/members.js';
-import type {RuntimeBackend} from '../backends/names.js';
-import {callBack, type OperationProgress, type Outlet} from '../operations/host.js';
+import type {OperationProgress, Outlet} from '../operations/host.js';
 
 import {timeIn} from './event-feed.js';
 import type {PipelineHost} from './host.js';
@@ -80,14 +79,6 @@ export class RunOutlet implements Outlet {
   settles(): void {
     this.#open -= 1;
     if (this.#open === 0) this.#ledger.sent = undefined;
-  }
-
-  fallBack(reason: string): Promise<void> {
-    return callBack(() => this.#host.callbacks?.onFallback?.(reason));
-  }
-
-  resolve(backendName: RuntimeBackend): Promise<void> {
-    return callBack(() => this.#host.callbacks?.onResolve?.(backendName));
   }
 }
 

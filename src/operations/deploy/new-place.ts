@@ -1,11 +1,10 @@
 import {shownUrl} from '../../backends/answers.js';
 import {nearest} from '../../text/suggest.js';
-import {invoke, quickLook} from '../call-backend.js';
+import {quickLook} from '../call-backend.js';
 import {refuseUnsafe, safetyOf} from '../guard/safety.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {NewPlace} from '../options.js';
-import {pageSize} from '../pages.js';
-import {knownAmong, readTargets, targetsIfListed} from '../targets/find-targets.js';
+import {knownAmong, otherProjects, readTargets, targetsIfListed} from '../targets/find-targets.js';
 import type {Release} from './release.js';
 
 /** What the list of targets says about the target of a deployment. Empty without a list. */
@@ -16,10 +15,7 @@ export interface TargetLook {
   readonly listedUrl?: string | undefined;
 }
 
-/**
- * Looks whether a deployment is about to create its target or its project, which a mistyped name would.
- * @throws RuntimeCliError `ERR_REJECTED` or `ERR_SAFETY` if the target is new, and creating one is forbidden
- */
+/** Looks whether a deployment would create its target or project. @throws RuntimeCliError if that is forbidden */
 export async function lookForTarget(open: OpenBackend, release: Release): Promise<TargetLook> {
   const {create, targetSlug, confirmNew} = release;
   const isForbidden = create === false || safetyOf(open.host).includes('no-create');
@@ -37,13 +33,9 @@ export async function lookForTarget(open: OpenBackend, release: Release): Promis
 }
 
 async function newProject(open: OpenBackend): Promise<NewPlace | undefined> {
-  if (open.backend.listProjects === undefined) return undefined;
   const {projectSlug} = open;
-  const page = await quickLook(open, (again) => invoke(again, 'listProjects', {limit: pageSize}));
-  const slugs = page?.items.map((item) => item.projectSlug) ?? [];
-  // What is missing in a part of the list may be in the rest.
-  if (page === undefined || page.cursor !== undefined || slugs.includes(projectSlug)) return undefined;
-  return {kind: 'project', slug: projectSlug, meant: meantBy(projectSlug, slugs)};
+  const {slugs, isAll} = (await otherProjects(open)) ?? {};
+  return slugs && isAll ? {kind: 'project', slug: projectSlug, meant: meantBy(projectSlug, slugs)} : undefined;
 }
 
 /** Two letters may be wrong. Short names, such as countries, differ in one on purpose. */

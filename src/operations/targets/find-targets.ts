@@ -174,18 +174,23 @@ export async function explainMissingProject(error: unknown, open: OpenBackend): 
   return suggestions.length === 0 ? error : amendError(error, {suggestions});
 }
 
-/** Which projects the credentials reach instead, in sentences. Empty if they reach this one, or nobody knows. */
-export async function reachedProjects(open: OpenBackend): Promise<readonly string[]> {
-  if (open.backend.listProjects === undefined) return [];
+/** The projects that the credentials reach, or the first of them. Undefined if this is one, or nobody knows. */
+export async function otherProjects(open: OpenBackend) {
+  if (open.backend.listProjects === undefined) return undefined;
   const page = await quickLook(open, (again) => invoke(again, 'listProjects', {limit: pageSize}));
   const slugs = page?.items.map(({projectSlug}) => projectSlug) ?? [];
-  if (slugs.length === 0 || slugs.includes(open.projectSlug)) return [];
+  return page === undefined || slugs.includes(open.projectSlug) ? undefined : {slugs, isAll: page.cursor === undefined};
+}
+
+/** Which projects the credentials reach instead, in sentences. */
+export async function reachedProjects(open: OpenBackend): Promise<readonly string[]> {
+  const {slugs, isAll} = (await otherProjects(open)) ?? {slugs: []};
+  if (slugs.length === 0) return [];
   const meant = nearest(open.projectSlug, slugs);
   const shown = [...slugs.slice(0, mostShown), ...(slugs.length > mostShown ? ['…'] : [])];
   // What is missing in a part of the list may be in the rest.
-  const reach =
-    page?.cursor === undefined
-      ? `The credentials do not reach a project "${open.projectSlug}". They reach`
-      : 'The credentials reach, among others';
+  const reach = isAll
+    ? `The credentials do not reach a project "${open.projectSlug}". They reach`
+    : 'The credentials reach, among others';
   return [...(meant === undefined ? [] : [`Did you mean the project ${meant}?`]), `${reach}: ${shown.join(', ')}.`];
 }
