@@ -2,8 +2,11 @@ import * as v from 'valibot';
 import {matchModeSchema, v2Defaults} from '../settings/schemas.js';
 import {message, object, objectOf, optional, relativePath, say, ssrParameters, text, texts} from './schema.js';
 
+/** What uploads of both formats say of a bundle. */
+export const describedFields = v.object({message: v.optional(message, '')});
+
 export const bundleFields = v.strictObject({
-  message: v.optional(message, ''),
+  ...describedFields.entries,
   rootDir: v.optional(relativePath('The folder of the archive that contains the files.'), v2Defaults.rootDir),
   configPath: v.optional(relativePath('The configuration file, relative to `rootDir`.'), v2Defaults.configPath),
   matchMode: v.optional(

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {targetSettings} from '../settings/target-settings.js';
-import {bundleForm, common} from './bundles.js';
+import {bundleForm, common, describedFields} from './bundles.js';
 import {answeredFields, requestedFields} from './service-fields.js';
 import {del, get, post, type Half} from './operation.js';
 import {range} from './parameters.js';
@@ -104,6 +104,7 @@ export const legacySchemas = {
   LegacyV1Bundle: object(
     'A v1 bundle. `data` may be far larger than any string that a JSON parser can hold: decode it while it arrives.',
     {
+      ...describedFields.entries,
       message: s.message,
       encoding: v.literal('base64'),
       ssr_parameters: s.ssrParameters,

@@ -2,6 +2,7 @@ import type * as v from 'valibot';
 import type {StreamedBundle} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asRecord} from '../../text/json.js';
+import {describedFields} from '../../wire/bundles.js';
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import {
   fetchPage,
@@ -166,13 +167,14 @@ function bundleItem(row: v.InferOutput<typeof legacySchemas.LegacyBundle>): Bund
 
 /** The JSON body of a v1 upload, which lists files, not patterns. The archive is encoded while it is sent. */
 function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BuiltInContext, 'bodies'>): BodyOptions {
-  const {message, config, files} = bundle;
+  const {config, files} = bundle;
+  const described = Object.keys(describedFields.entries) as (keyof typeof describedFields.entries)[];
   const {dependencies, ccOverrides} = config.bundleMetadata ?? {};
   const pathsOf = (mark: 'ssrOnly' | 'ssrShared') =>
     files.filter((file) => file[mark] && file.linkTarget === undefined).map(({path}) => path);
   return bodies.base64Json({
     value: {
-      message,
+      ...Object.fromEntries(described.map((name) => [name, bundle[name]])),
       encoding: 'base64',
       ssr_parameters: config.ssrParameters,
       ...(dependencies === undefined ? {} : {bundle_metadata: {dependencies, cc_overrides: ccOverrides}}),
