@@ -1,5 +1,4 @@
 import {createHash} from 'node:crypto';
-import {stat} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
@@ -103,19 +102,11 @@ export async function stageManifest(bundle: Bundle, mode: number): Promise<Stage
 /** Undefined if there is none. @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it is damaged. */
 export async function readManifest(archivePath: string): Promise<BundleManifest | undefined> {
   const path = manifestPathOf(archivePath);
-  try {
-    await stat(path);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-  }
-  return readManifestFile(path);
-}
-
-async function readManifestFile(path: string): Promise<BundleManifest> {
   let text: string;
   try {
     text = await readTextFile(path, mostBytes);
   } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw refused(`The manifest ${path} cannot be read: ${reasonOf(error)}`, error);
   }
   const value = tryJson(text);

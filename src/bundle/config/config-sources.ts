@@ -61,12 +61,12 @@ async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource |
 
 /**
  * Executes the project's `config.server.ts`, `.js` or `.mjs`, then the build's compiled `config.server.js`, if they
- * exist and `isComplete` is still false.
+ * exist and ssrOnly or ssrShared is still missing.
  */
 async function readServerConfigs(
   directories: ProjectBuild,
   cwd: string,
-  isComplete: (sources: readonly ConfigSource[]) => boolean,
+  explicit: ConfigSource,
 ): Promise<ConfigSources> {
   const {project, build, framework} = directories;
   const source = firstFile(sourceNames.map((name) => join(project, name)));
@@ -74,7 +74,9 @@ async function readServerConfigs(
   const sources: ConfigSource[] = [];
   const warnings: string[] = [];
   for (const path of new Set([source, compiled])) {
-    if (path === undefined || isComplete(sources)) continue;
+    const contents = [explicit, ...sources].map(({content}) => content);
+    const isComplete = contents.some(({ssrOnly}) => ssrOnly) && contents.some(({ssrShared}) => ssrShared);
+    if (path === undefined || isComplete) continue;
     const exported = exportedConfig(await loadProjectModule(path, directories), path);
     refuseMisspelledKeys(exported, path);
     const content = parseConfig(serverConfigSchema, exported, path);
@@ -198,14 +200,7 @@ export async function readConfigSources(
   const explicit = {from: 'option', content: {ssrOnly, ssrShared, ssrParameters, bundleMetadata: metadata}};
   const onDisk = configPath === undefined ? undefined : await readDiskConfig(join(directories.build, configPath), cwd);
   if (onDisk) return {sources: [explicit, onDisk], warnings: []};
-  const isComplete = (found: readonly ConfigSource[]): boolean => {
-    const contents = [explicit, ...found].map(({content}) => content);
-    return (
-      contents.some((content) => content.ssrOnly !== undefined) &&
-      contents.some((content) => content.ssrShared !== undefined)
-    );
-  };
-  const {sources, warnings} = await readServerConfigs(directories, cwd, isComplete);
+  const {sources, warnings} = await readServerConfigs(directories, cwd, explicit);
   // A static site has no use for what its framework's server would need.
   const own = options.static === true ? [] : await readPwaKit(directories, cwd, env['DEPLOY_TARGET']);
   return {sources: [explicit, ...sources, ...own], warnings};

@@ -1,7 +1,7 @@
 import {dotNames, everythingIn} from '../../frameworks/server-files.js';
 import type {ConfigSource} from './config-sources.js';
 import type {PatternLists} from '../files/patterns.js';
-import type {BundleConfig, BundleV2Metadata} from '../types.js';
+import type {BundleConfig} from '../types.js';
 
 /** The source of a setting's value. */
 export interface SettingSource {
@@ -73,13 +73,13 @@ export function resolveConfig(sources: readonly ConfigSource[], fallback: Fallba
         defaultParameters,
         ...parameters.toReversed().map(({content}) => content.ssrParameters ?? {}),
       ]),
-      ...(metadata.sources.length > 0 && {bundleMetadata: metadata.value}),
+      ...(metadata.length > 0 && {bundleMetadata: Object.fromEntries(metadata.map(({key, value}) => [key, value]))}),
     },
     sources: [
       {setting: 'ssrOnly', from: ssrOnly.from},
       {setting: 'ssrShared', from: ssrShared.from},
       {setting: 'ssrParameters', from: [...parameters.map(({from}) => from), defaultSource].join(', ')},
-      ...metadata.sources,
+      ...metadata.map(({key, from}) => ({setting: `bundleMetadata.${key}`, from})),
     ],
     optional: {ssrOnly: ssrOnly.optional, ssrShared: ssrShared.optional},
   };
@@ -125,19 +125,12 @@ function patternsOf(
   return {value: own, from: defaultSource, optional: own};
 }
 
-function metadataOf(sources: readonly ConfigSource[]): {value: BundleV2Metadata; sources: readonly SettingSource[]} {
-  const dependencies = sources.find(({content}) => content.bundleMetadata?.dependencies !== undefined);
-  const ccOverrides = sources.find(({content}) => content.bundleMetadata?.ccOverrides !== undefined);
-  return {
-    value: {
-      ...(dependencies && {dependencies: dependencies.content.bundleMetadata?.dependencies}),
-      ...(ccOverrides && {ccOverrides: ccOverrides.content.bundleMetadata?.ccOverrides}),
-    },
-    sources: [
-      ...(dependencies ? [{setting: 'bundleMetadata.dependencies', from: dependencies.from}] : []),
-      ...(ccOverrides ? [{setting: 'bundleMetadata.ccOverrides', from: ccOverrides.from}] : []),
-    ],
-  };
+/** The metadata, each key from the first source that has it. */
+function metadataOf(sources: readonly ConfigSource[]) {
+  return (['dependencies', 'ccOverrides'] as const).flatMap((key) => {
+    const source = sources.find(({content}) => content.bundleMetadata?.[key] !== undefined);
+    return source === undefined ? [] : [{key, from: source.from, value: source.content.bundleMetadata?.[key]}];
+  });
 }
 
 /** Merges records; later ones win. Undefined values are ignored. */

@@ -63,10 +63,13 @@ describe('the options for a bundle', () => {
       {ssrParameters: {fine: 1, a: ['fine', {b: Number.NaN}]}},
       'ssrParameters contains a value that JSON cannot represent, at a[1].b',
     ],
-    [{env: {SOURCE_DATE_EPOCH: '1s'}}, 'SOURCE_DATE_EPOCH must be a number of seconds since 1970, not "1s"'],
+    [
+      {env: {SOURCE_DATE_EPOCH: '1s'}},
+      'SOURCE_DATE_EPOCH must be seconds since 1970, at most 2147483647 (2038-01-19), not "1s"',
+    ],
     [
       {env: {SOURCE_DATE_EPOCH: '2147483648'}},
-      'SOURCE_DATE_EPOCH must be at most 2147483647 (2038-01-19), the latest time in an archive, not 2147483648',
+      'SOURCE_DATE_EPOCH must be seconds since 1970, at most 2147483647 (2038-01-19), not "2147483648"',
     ],
   ])('refuse %j: %s', (options, message) => {
     expect(refused(options)).toEqual([message]);
