@@ -1,5 +1,6 @@
-import {everythingIn} from './server-files.js';
 import type {Framework} from './framework.js';
+import {ownClients} from './own-clients.js';
+import {programs} from './programs.js';
 
 const staticSite = {static: true, marks: ['index.html']} as const;
 const withClient = {static: false, public: ['client'], publicFolder: 'client'} as const;
@@ -7,6 +8,13 @@ const withoutExternals = 'dependencies bundled into the server (`ssr.noExternal:
 /** `outDir: 'www'`, `outDir: resolve(import.meta.dirname, 'www')` or `--outDir www`. */
 const outDir = /(?:\boutDir\b['"]?\s*:\s*(?:[\w.]+\([^'"`]*)?['"`]|--outDir[= ]['"]?)([^'"`\s]+)/;
 const outputPath = /"outputPath"\s*:\s*(?:\{\s*"base"\s*:\s*)?"([^"]+)"/;
+
+const next = {
+  name: 'Next.js',
+  packages: ['next'],
+  configFile: /^next\.config\.[cm]?[jt]s$/,
+  buildCommand: 'next build',
+} as const;
 
 /** The server of Vite-based frameworks beside its client. */
 const viteServer = {
@@ -30,42 +38,6 @@ const nitro = {
   publicFolder: 'public',
 } as const;
 
-/** A program without a framework, which serves what is in its public folder. */
-const program = {
-  isBase: true,
-  isProgram: true,
-  static: false,
-  buildDirectory: 'dist',
-  public: ['public', 'client', 'static'],
-  needs: 'an `ssr.js` or `ssr.mjs` that exports its app, its packages in the build',
-} as const;
-const nest = {
-  ...program,
-  name: 'NestJS',
-  packages: ['@nestjs/core'],
-  buildCommand: 'nest build',
-  configFile: /^nest-cli\.json$/,
-  marks: ['main.js'],
-  entries: ['ssr.mjs', 'ssr.js', 'main.js'],
-};
-const programEntries = ['ssr', 'server', 'main', 'index', 'app'].flatMap((name) => [
-  `${name}.js`,
-  `${name}.mjs`,
-  `${name}.cjs`,
-]);
-
-/** What fastify-cli starts, which is no app but a part of one. */
-const fastifyPlugin = {
-  text: /@fastify\/autoload|(?:function\s*(?:\w+\s*)?|=\s*(?:async\s*)?)\(\s*(?:fastify|app|server|instance)\s*,/,
-  // It makes or starts a server: fastify(), Fastify.default(), app.listen().
-  unless: /\blisten\(|\b[Ff]astify\w*(?:\.default)?\)?\(/,
-  problem: 'The entry exports a plugin of Fastify, which fastify-cli starts, not a server.',
-  advice:
-    "Add an ssr.mjs to the build that registers it: import Fastify from 'fastify'; import app from './app.js'; const server = " +
-    'Fastify(); server.register(app); await server.listen({port: process.env.PORT}). The Runtime starts a program that ' +
-    'listens, or serves the app or the handler that ssr.mjs exports as default',
-};
-
 /** A framework that builds sites without a server. */
 function site(
   id: string,
@@ -86,82 +58,12 @@ function site(
  * The first row of a framework whose marks are in the build is that build's. Those that others build on come last.
  */
 export const frameworks: readonly Framework[] = [
-  {
-    id: 'storefront-next',
-    name: 'Storefront Next',
-    packages: ['/storefront-next-dev', '/storefront-next-runtime'],
-    buildCommand: 'sfnext build',
-    buildDirectory: 'build',
-    marks: ['server'],
-    static: false,
-    lists: {
-      ssrOnly: [
-        ...everythingIn('server/', 3),
-        'package.json',
-        'loader.js',
-        '{streamingHandler,ssr}.{js,mjs,cjs}',
-        '{streamingHandler,ssr}.{js,mjs,cjs}.map',
-        '!static/**/*',
-        'sfnext-server-*.mjs',
-        'sfnext-server-*.mjs.map',
-      ],
-      ssrShared: [
-        'client/**/*',
-        'static/**/*',
-        ...['css', 'png', 'jpg', 'jpeg', 'gif', 'svg', 'ico', 'woff', 'woff2', 'ttf', 'eot'].map(
-          (type) => `**/*.${type}`,
-        ),
-      ],
-    },
-    ownSettings: 'config.server',
-    v2: {
-      configPath: '.mrt/config.json',
-      matchMode: 'ignore_missing',
-      parameterNames: {ssrFunctionNodeVersion: 'SSRFunctionNodeVersion', envBasePath: 'EnvBasePath'},
-    },
-    ignore: ['*.stories.ts*', '*-snapshot.tsx', '__mocks__/', '__snapshots__/', '/.storybook/', '/storybook-static/'],
-    parameters: {ssrFunctionNodeVersion: '24.x'},
-    installed: ['@salesforce/storefront-next-dev'],
-    entries: ['streamingHandler.mjs', 'streamingHandler.js', 'ssr.mjs', 'ssr.js'],
-    publicFolder: 'client',
-    needs: '`PUBLIC__app__commerce__api__shortCode`, `...__organizationId` and `...__clientId` in its environment',
-  },
-  {
-    id: 'pwa-kit',
-    name: 'PWA Kit',
-    packages: ['/pwa-kit-dev', '/pwa-kit-react-sdk', '/retail-react-app'],
-    buildCommand: 'pwa-kit-dev build',
-    buildDirectory: 'build',
-    marks: ['ssr.js'],
-    static: false,
-    lists: {
-      ssrOnly: ['ssr.js', 'ssr.js.map', 'config/**', ...everythingIn('node_modules/', 3)],
-      ssrShared: ['static/**/*', '**/*.js', '**/*.js.map', '**/*.json'],
-    },
-    sourceMaps: true,
-    ownSettings: 'pwa-kit',
-    installed: ['@salesforce/pwa-kit-react-sdk', '@salesforce/pwa-kit-runtime', '@salesforce/pwa-kit-dev'],
-    listsOverrides: true,
-    entries: ['ssr.js'],
-    linkToBuild: 'build',
-    assetPrefix: /^mobify\/bundle\/[^/]+\//,
-    // Without them, it starts a development server.
-    environment: {
-      AWS_LAMBDA_FUNCTION_NAME: 'local',
-      MOBIFY_PROPERTY_ID: 'local',
-      DEPLOY_TARGET: 'local',
-      BUNDLE_ID: 'local',
-      EXTERNAL_DOMAIN_NAME: 'localhost',
-    },
-  },
+  ...ownClients,
   {
     id: 'next-standalone',
-    name: 'Next.js',
+    ...next,
     variant: "output: 'standalone'",
-    packages: ['next'],
-    configFile: /^next\.config\.[cm]?[jt]s$/,
     setting: {text: /\boutput\s*:\s*['"`]standalone['"`]/},
-    buildCommand: 'next build',
     buildDirectory: '.next/standalone',
     output: {folder: '.next', setting: /\bdistDir\s*:\s*['"`]([^'"`]+)/},
     marks: ['server.js'],
@@ -184,12 +86,9 @@ export const frameworks: readonly Framework[] = [
   },
   {
     id: 'next-export',
-    name: 'Next.js',
+    ...next,
     variant: "output: 'export'",
-    packages: ['next'],
-    configFile: /^next\.config\.[cm]?[jt]s$/,
     setting: {text: /\boutput\s*:\s*['"`]export['"`]/},
-    buildCommand: 'next build',
     buildDirectory: 'out',
     output: {folder: 'out', setting: /\bdistDir\s*:\s*['"`]([^'"`]+)/},
     ...staticSite,
@@ -475,15 +374,5 @@ export const frameworks: readonly Framework[] = [
     isBase: true,
   }),
   site('storybook', 'Storybook', ['storybook'], 'storybook build', 'storybook-static', {isBase: true}),
-  {id: 'nest', ...nest},
-  {id: 'nest-monorepo', ...nest, variant: 'in a monorepo', buildDirectory: 'dist/apps/*'},
-  ...(['Express', 'Fastify', 'Hono', 'Koa'] as const).map((name) => ({
-    id: name.toLowerCase(),
-    name,
-    packages: [name.toLowerCase()],
-    ...program,
-    marks: programEntries,
-    entries: programEntries,
-    ...(name === 'Fastify' && {unfitEntry: fastifyPlugin}),
-  })),
+  ...programs,
 ];
