@@ -10,9 +10,10 @@ import {withLock} from '../../files/lock.js';
 import {exists} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
-import {filesIn, readJsonRecord} from '../../projects/read-project.js';
+import {filesIn, namesIn, readJsonRecord} from '../../projects/read-project.js';
+import {findServerScripts, scriptsOf} from '../../projects/server-scripts.js';
 import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
-import {listPaths} from '../../text/entry-names.js';
+import {listPaths, listReasons} from '../../text/entry-names.js';
 import {asRecord} from '../../text/json.js';
 import {shellLine} from '../../text/suggest.js';
 import type {CommandContext} from '../command/command-context.js';
@@ -60,6 +61,8 @@ export async function planProject(
   const detected = await checkGuess(await detectBuild(cwd), cwd);
   if (detected?.exists === true || detected?.framework !== undefined) output.info(describeBuild(detected));
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
+  const server = await serverBeside(detected, cwd);
+  if (server !== undefined) output.warn(server);
   const known = withoutTrial(await takeOver(context, settings, setup.mode));
   const suggested = await withSuggestions(known, detected, cwd);
   const answers = setup.asks ? await interview(context, suggested) : suggested;
@@ -177,6 +180,18 @@ async function checkGuess(detected: DetectedBuild | undefined, cwd: string): Pro
   const problem = `${buildDirectory === '.' ? 'This folder' : buildDirectory} has an index page, but also files that no visitor needs: ${names}.`;
   const advice = `If it is your site, list those that are not for visitors in .bundleignore, then run ${shellLine('mycli', 'push', buildDirectory, '--static')}`;
   return {...detected, unfit: {problem, advice}};
+}
+
+/** A warning about a server in a project of which only a folder with a page would be pushed. */
+async function serverBeside(detected: DetectedBuild | undefined, cwd: string): Promise<string | undefined> {
+  if (detected?.isGuess !== true || detected.buildDirectory === '.') return undefined;
+  const scripts = (await namesIn(cwd)).filter((name) => /^(?:app|index|main|server|ssr)\.[cm]?js$/.test(name));
+  const {server} = await findServerScripts(scriptsOf(cwd, scripts));
+  if (server.length === 0) return undefined;
+  return (
+    `${detected.buildDirectory} would be pushed as a static site, without the server beside it: ${listReasons(server)}. ` +
+    'If the site needs it, push a folder that has both (docs/guides/frameworks.md, Other servers).'
+  );
 }
 
 async function withSuggestions(settings: Settings, detected: DetectedBuild | undefined, cwd: string) {

@@ -125,6 +125,18 @@ describe('init without a terminal', () => {
     expect(JSON.parse(stdout)).toMatchObject({files: [{path: 'index.html'}]});
   });
 
+  test('tells of a server beside the folder that it takes for a site', async () => {
+    await rm(project, {recursive: true});
+    const args = ['init', '-y', '-p', 'shop', '--origin', runtime.origin];
+    await write({'public/index.html': '<p>Hi</p>', 'index.mjs': 'export const x = 1;', 'package.json': '{}'});
+    expect((await mycli(args)).stderr).not.toContain('server');
+    await rm(join(project, 'mycli.config.ts'));
+    await write({'server.mjs': "import {createServer} from 'node:http';\ncreateServer().listen(80);\n"});
+    expect((await mycli(args)).stderr).toContain(
+      'public would be pushed as a static site, without the server beside it: server.mjs (imports node:http).',
+    );
+  });
+
   test('says in one error all that is missing, and writes nothing', async () => {
     const {code, stdout} = await mycli(['init', '--json', '--runtime-backend', 'api']);
     expect(code).toBe(3);
