@@ -61,7 +61,7 @@ const output = {
       },
       {
         name: 'client',
-        test: /\/src\/(?:http\/(?:client|auth|rate-limit)|backends\/(?:call|hooks|names|option-text|plugin-code)|settings|files\/(?!programs)|frameworks|modules|projects|config\.ts)/,
+        test: /\/src\/(?:http\/(?:client|auth|rate-limit)|backends\/(?:call|names|contract\/hooks|plugins\/(?:option-text|plugin-code))|settings|files\/(?!programs)|frameworks|modules|projects|config\.ts)/,
         priority: 4,
       },
       {name: 'start', test: /\/src\/cli\/command\/run\.ts$/, priority: 3},

@@ -33,6 +33,7 @@ export class CommandContext {
   readonly env: NodeJS.ProcessEnv;
   readonly output: Output;
   readonly signal: AbortSignal;
+  readonly guardCode: Guard;
   /** Absolute; `--cwd` is applied. */
   readonly cwd: string;
   configFile: ConfigFile | undefined;
@@ -53,16 +54,13 @@ export class CommandContext {
     this.env = session.env;
     this.output = session.output;
     this.signal = session.signal;
+    this.guardCode = session.guardCode;
     this.cwd = workingDirectory(session.cwd, flags['cwd']);
     this.credentialFile = {directory: config.configDir, warn: (...said) => session.output.warn(...said)};
   }
 
   get stdin(): NodeJS.ReadStream {
     return this.session.stdin;
-  }
-
-  get guardCode(): Guard {
-    return this.session.guardCode;
   }
 
   /** The settings for a target that the command has found, for its guards and checks: the credentials are not read. */

@@ -123,18 +123,17 @@ export function targetWait({wait, pollInterval, timeout}: Settings, byDefault: b
   };
 }
 
-const withoutFollowUp = {check: "--check '[]'", rollbackOnFailure: '--no-rollback-on-failure', invalidate: undefined};
+const withoutFollowUp = {
+  check: "pass --check '[]'",
+  rollbackOnFailure: 'pass --no-rollback-on-failure',
+  invalidate: 'leave out --invalidate',
+};
 
 function cannotFollow(settings: Settings, follows: readonly (keyof FollowUps)[]): Error {
   const off = settings.wait.source.kind === 'flag' ? '--no-wait' : nameOf('wait', settings);
   const [what] = follows.map((key) => (key === 'invalidate' ? '--invalidate' : nameOf(key, settings)));
-  const without = follows.flatMap((key) => withoutFollowUp[key] ?? []);
-  const instead = [
-    ...(without.length > 0 ? [`pass ${without.join(' ')}`] : []),
-    ...(follows.includes('invalidate') ? ['leave out --invalidate'] : []),
-  ];
   return createError('ERR_USAGE', `${String(what)} waits for the deployment, but ${off} turns waiting off.`, {
-    suggestions: [`Remove ${off}, or ${instead.join(' and ')}.`],
+    suggestions: [`Remove ${off}, or ${follows.map((key) => withoutFollowUp[key]).join(' and ')}.`],
   });
 }
 
@@ -163,19 +162,14 @@ export function missingTarget(settings: Settings, invalidate?: readonly string[]
   const {targetSlug, wait, check, rollbackOnFailure} = settings;
   const followUps = followUpsOf({check: check?.value, rollbackOnFailure: rollbackOnFailure.value});
   const needsTarget: readonly string[] = [...(wait.value ? ['wait'] : []), ...followUps];
-  const flags = flagsAmong(settings, (key) => needsTarget.includes(key));
+  const sources = settingKeys.flatMap((key) => (needsTarget.includes(key) ? (settings[key]?.source ?? []) : []));
+  const flags = sources.filter(({kind}) => kind === 'flag').map(({name}) => name);
   const [flag] = [...flags, ...(invalidate === undefined ? [] : ['--invalidate'])];
   if (targetSlug !== undefined || flag === undefined) return [];
   const error = createError('ERR_USAGE', `${flag} requires a target.`, {
     suggestions: [`Pass --target SLUG, or remove ${flag}.`],
   });
   return [{what: 'target', error}];
-}
-
-function flagsAmong(settings: Settings, matches: (key: SettingKey) => boolean): readonly string[] {
-  return settingKeys
-    .filter((key) => matches(key) && settings[key]?.source.kind === 'flag')
-    .flatMap((key) => settings[key]?.source.name ?? []);
 }
 
 export interface Missing {

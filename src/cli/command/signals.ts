@@ -33,19 +33,15 @@ export function ownSignals(
   const overdue = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), cleanupMs));
   });
-  let running = 0;
-  let listeners: readonly (readonly [name: string, listener: () => void])[] = [];
   const guardCode = async <T>(load: () => Promise<T>): Promise<T> => {
-    running += 1;
-    if (running === 1) {
-      listeners = signals.flatMap((name) => host.rawListeners(name).map((one) => [name, one as () => void] as const));
-      for (const name of signals) host.removeAllListeners(name);
-    }
+    const listeners = signals.flatMap((name) =>
+      host.rawListeners(name).map((one) => [name, one as () => void] as const),
+    );
+    for (const name of signals) host.removeAllListeners(name);
     try {
       return await load();
     } finally {
-      running -= 1;
-      if (running === 0) for (const [name, listener] of listeners) host.on(name, listener);
+      for (const [name, listener] of listeners) host.on(name, listener);
     }
   };
   return {signal, overdue, guardCode};

@@ -140,7 +140,7 @@ describe('deploymentOptions', () => {
     const message = `check.url in ${file} waits for the deployment, but wait in ${file} turns waiting off.`;
     const remove = `Remove wait in ${file}, or pass --check '[]'`;
     const refused = (suggestion: string) => expect.objectContaining({message, suggestions: [suggestion]}) as Error;
-    expect(() => optionsOf(settings)).toThrow(refused(`${remove} --no-rollback-on-failure.`));
+    expect(() => optionsOf(settings)).toThrow(refused(`${remove} and pass --no-rollback-on-failure.`));
     expect(() => optionsOf(settings, {canRollBack: false})).toThrow(refused(`${remove}.`));
   });
 
