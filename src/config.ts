@@ -74,10 +74,7 @@ export interface Redirect {
 
 /** What can differ by target. */
 export interface SharedConfig {
-  /**
-   * Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production). False does not override
-   * the name.
-   */
+  /** Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production). False overrides no name. */
   readonly production?: boolean | undefined;
   /** Names of the environment variables that the target must have; default: those in .env.example. */
   readonly variables?: readonly string[] | undefined;
@@ -114,10 +111,7 @@ export interface SharedConfig {
         readonly cleanTree?: boolean | undefined;
         /** Only deploy what was built on a branch that these patterns match. `!` excludes. */
         readonly branch?: readonly string[] | undefined;
-        /**
-         * Only deploy from a clone of this git repository. As the remote `origin` of the work tree, however it is
-         * written.
-         */
+        /** Only deploy from a clone of this git repository. Its remote `origin`, however it is written. */
         readonly origin?: string | undefined;
         /** Refuse to deploy a commit that does not contain the one that the target runs. */
         readonly notOlder?: boolean | undefined;
@@ -151,10 +145,7 @@ export interface BundleSettings {
   readonly projectDirectory?: string | undefined;
   /** Bundle description; default: branch and commit. At most 2,048 characters. Outside git, the default is the time. */
   readonly message?: string | undefined;
-  /**
-   * Append branch and commit to a message of yours; default: only if a guard of the target needs them. As in
-   * `Release 5 [main: 1a2b3c4]`.
-   */
+  /** Append branch and commit to your message; default: if a guard needs them. As in `Release 5 [main: 1a2b3c4]`. */
   readonly recordCommit?: boolean | undefined;
   /**
    * Server-only files. Glob patterns, written to a v2 bundle verbatim. Not empty. By default `ssr.js`, `ssr.mjs`
@@ -175,10 +166,7 @@ export interface BundleSettings {
   readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
   /** Root folder of the archive (v2); default bld. At most 256 characters. */
   readonly rootDir?: string | undefined;
-  /**
-   * Path of the configuration, relative to the root folder (v2); default .runtime/config.json. At most 256
-   * characters.
-   */
+  /** Path of the configuration, in the root folder (v2); default .runtime/config.json. At most 256 characters. */
   readonly configPath?: string | undefined;
   /** Refuse (strict) or ignore patterns that match no file (v2); default strict. */
   readonly matchMode?: 'strict' | 'ignore_missing' | undefined;
@@ -236,8 +224,8 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
   /** Limit for waiting, 0 for none. In seconds. @default 600 */
   readonly timeout?: number | undefined;
   /**
-   * Wait for a running deployment to end first. As long as `timeout` says. Otherwise the refusal is the error.
-   * @default false
+   * Wait for a running deployment to end first. At most `timeout`. By default, a busy target is an error. @default
+   * false
    */
   readonly waitForSlot?: boolean | undefined;
   /** Allow a new target. False refuses one. In the library, `confirmNew` asks. */

@@ -213,10 +213,7 @@ export interface BackendCapabilities<Options = unknown> {
    * the same: the host looks for it, and never asks twice.
    */
   createTarget?(request: CreateTargetRequest, context: BackendContext<Options>): Promise<CreateTargetResult>;
-  /**
-   * Capability `delete-target`. Resolves when the service has accepted the request, or the target is gone. One that was
-   * not there is an error.
-   */
+  /** Capability `delete-target`. Resolves when the service has accepted the request. An unknown target is an error. */
   deleteTarget?(request: TargetRequest, context: BackendContext<Options>): Promise<void>;
   /** Capability `projects`: those that the credentials reach. */
   listProjects?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<ProjectItem>>;

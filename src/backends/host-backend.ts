@@ -72,10 +72,7 @@ export interface HostBackend<Options = unknown> extends Omit<Backend<Options>, '
   readonly secrets?: AnyBackend['secrets'];
   check(context: BackendCheckContext<Options>): Promise<CheckResult>;
   verify?(context: BuiltInVerifyContext<Options>): Promise<VerifiedCredentials>;
-  /**
-   * Formats whose upload also deploys when there is a target. The host waits for the target to be free before such an
-   * upload. @default none
-   */
+  /** Formats whose upload also deploys if there is a target, so it waits for the target to be free. @default none */
   readonly deploysOnUpload?: readonly BundleFormat[] | undefined;
   /**
    * Makes a request that a push makes anyway before its upload, while the build is still looked at: what fails then

@@ -70,10 +70,7 @@ export interface ConformanceService {
   readonly targetSlug?: string | undefined;
   /** Another target, without deployments. @default 'production' */
   readonly promotionTargetSlug?: string | undefined;
-  /**
-   * Values in `options` and `env`, and answers of `answer`, that must not appear in any error or log. The suite masks
-   * them in its own failures.
-   */
+  /** Values in `options`, `env` and answers of `answer` that no error or log may have. The suite masks them, too. */
   readonly secrets?: readonly string[] | undefined;
   /**
    * Optional. The secrets that the backend has learned so far, such as tokens that the service has issued to it: it

@@ -22,10 +22,7 @@ export interface RuntimeCliErrorOptions {
 
 const brand = Symbol.for('mycli.RuntimeCliError');
 
-/**
- * An error that users can cause or see. `message` says what happened in one sentence. Branch on `code` or on the class,
- * never on the message.
- */
+/** An error that users can cause or see. Branch on `code` or the class, never on `message`, a sentence for people. */
 export class RuntimeCliError extends Error {
   /** By which `isRuntimeCliError` knows errors, even of another copy of the library. */
   readonly [brand] = true;

@@ -185,10 +185,7 @@ export interface FileSource {
   readonly path: string;
 }
 
-/**
- * Request options that make the client send a body, on every attempt. Spread them into the call. They only work with
- * this client.
- */
+/** Options that make this client send a body, on every attempt. Spread them into the call. */
 export interface BodyOptions {
   /** Where the client finds the body. */
   readonly context: Record<string, unknown>;

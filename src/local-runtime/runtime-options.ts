@@ -30,10 +30,7 @@ export interface LocalRuntimeOptions {
    * @default []
    */
   readonly allowedHosts?: readonly string[] | undefined;
-  /**
-   * Port to listen on; 0 for any free one.
-   * @default the port last used with the data folder
-   */
+  /** Port to listen on; 0 for any free one. @default the port last used with the data folder */
   readonly port?: number | undefined;
   /**
    * Port that serves the deployed apps; 0 for any free one. It is not `port`, so that scripts of an app have another

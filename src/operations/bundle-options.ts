@@ -198,10 +198,7 @@ export interface BundleDeletion {
 export interface DeleteBundlesOptions extends ProjectOptions {
   /** At least one; `latest` is the newest usable one. Duplicates count once. */
   readonly bundleIds: readonly BundleId[];
-  /**
-   * Called once the backend and the bundles are known, with those of them that it lists. If it rejects, nothing is
-   * deleted.
-   */
+  /** Called with the bundles that the backend lists, before any is deleted. If it rejects, nothing is deleted. */
   readonly confirm?:
     | ((backend: RuntimeBackend, bundleIds: readonly BundleId[], listed: readonly BundleItem[]) => Promise<void>)
     | undefined;

@@ -191,10 +191,7 @@ export interface DeploymentOutcome {
   readonly url?: string | undefined;
   /** The deployment, for `waitForDeployment`. */
   readonly deployment?: DeploymentRef | undefined;
-  /**
-   * Status of the deployment at the last check: after waiting `finished`, otherwise usually `queued`, which is not yet
-   * a success.
-   */
+  /** Status at the last check: after waiting `finished`, otherwise usually `queued`, which is no success yet. */
   readonly status?: DeploymentStatus | undefined;
   /** How its checks ended, if there were any. */
   readonly check?: CheckOutcome | undefined;

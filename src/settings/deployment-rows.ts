@@ -41,7 +41,7 @@ export const slotRows = {
     default: false,
     summary: 'Wait for a running deployment to end first.',
     details: 'At most --timeout.',
-    notes: 'As long as `timeout` says. Otherwise the refusal is the error.',
+    notes: 'At most `timeout`. By default, a busy target is an error.',
   },
 } as const satisfies SettingRows;
 
@@ -175,7 +175,7 @@ export const guardRows = {
     syntax: 'url',
     perTarget: true,
     summary: 'Only deploy from a clone of this git repository.',
-    notes: 'As the remote `origin` of the work tree, however it is written.',
+    notes: 'Its remote `origin`, however it is written.',
   },
   guardNotOlder: {
     config: 'guard.notOlder',
@@ -196,7 +196,7 @@ export const guardRows = {
   production: {
     ...toggleOfTarget,
     summary: 'Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production).',
-    notes: 'False does not override the name.',
+    notes: 'False overrides no name.',
   },
   variables: {
     schema: schemas.list,

@@ -245,7 +245,7 @@ export const bundleRows = {
   },
   recordCommit: {
     schema: schemas.toggle,
-    summary: 'Append branch and commit to a message of yours; default: only if a guard of the target needs them.',
+    summary: 'Append branch and commit to your message; default: if a guard needs them.',
     notes: 'As in `Release 5 [main: 1a2b3c4]`.',
   },
   ssrOnly: {
@@ -301,7 +301,7 @@ export const bundleRows = {
     variable: 'MYCLI_CONFIG_PATH',
     schema: schemas.entryPath,
     v2Only: true,
-    summary: `Path of the configuration, relative to the root folder (v2); default ${v2Defaults.configPath}.`,
+    summary: `Path of the configuration, in the root folder (v2); default ${v2Defaults.configPath}.`,
     notes: 'At most 256 characters.',
   },
   matchMode: {

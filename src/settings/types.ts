@@ -13,10 +13,7 @@ export interface CheckOptions extends Omit<CheckConfig, 'url' | 'rollbackOnFailu
 
 /** What follows a deployment, which must have a target. */
 export interface FollowUps {
-  /**
-   * One check or several, in this order, once the deployment has finished. `wait` is then true by default.
-   * @default none
-   */
+  /** One check or several, in this order, after the deployment. `wait` is then true by default. @default none */
   readonly check?: CheckOptions | readonly CheckOptions[] | undefined;
   /**
    * Deploys what the target ran before when the deployment or a check of it fails, and waits for it. Never when another

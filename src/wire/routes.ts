@@ -1,7 +1,4 @@
-/**
- * What a request is for. `archive` is the presigned URL of a download, `history` the list of deployments,
- * `logs` the WebSocket of a target.
- */
+/** What a request is for: `archive` the presigned URL of a download, `history` deployments, `logs` a WebSocket. */
 export const wireRoutes = [
   'upload',
   'list',

@@ -44,10 +44,7 @@ export interface HttpError extends Error {
 export interface BackendCheckContext<Options = unknown> {
   /** The validated options of this backend. */
   readonly options: Options;
-  /**
-   * Absolute folder that relative paths in options refer to: that of the configuration file, or the working directory
-   * if there is none.
-   */
+  /** Absolute folder for relative paths in options: that of the configuration file, else the working directory. */
   readonly configDirectory: string;
   /** Read variables by name. They cannot be enumerated: who writes a context down writes down no other secret. */
   readonly env: Environment;

@@ -14,10 +14,7 @@ export interface DeploymentRef {
   readonly [key: string]: unknown;
 }
 
-/**
- * State of a target. `publishing`: it gets a bundle or variables. `failed`: it could not be made, or what was last
- * published failed.
- */
+/** State of a target. `publishing`: it gets a bundle or variables. `failed`: creating or publishing it failed. */
 export type TargetState = 'creating' | 'ready' | 'publishing' | 'failed' | 'deleting';
 
 /** An answer of the service. */

@@ -30,10 +30,7 @@ import type {
 export interface ArchiveLayoutOptions {
   /** Root folder of a v2 archive without a manifest. @default 'bld' */
   readonly rootDir?: string | undefined;
-  /**
-   * Path of the configuration in a v2 archive without a manifest, relative to `rootDir`. @default
-   * '.runtime/config.json'
-   */
+  /** Path of the configuration in an archive without a manifest, below `rootDir`. @default '.runtime/config.json' */
   readonly configPath?: string | undefined;
 }
 

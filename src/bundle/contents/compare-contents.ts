@@ -7,10 +7,7 @@ import type {BundleContents, ContentFile} from './bundle-contents.js';
 /** A file of one of two bundles. */
 export type FileState = Omit<ContentFile, 'path'>;
 
-/**
- * How a file differs: its content, the target of a link (or whether it is one), whether it is executable, or how it is
- * used.
- */
+/** How a file differs: its content, being a link or its target, whether it is executable, or how it is used. */
 export type FileDifference = 'content' | 'link' | 'mode' | 'category';
 
 /** A file that differs between two bundles. */

@@ -29,10 +29,7 @@ import {checkServices, describeCheck, serviceTitle, type ServiceCredentials} fro
 
 /** The outcome of a check. */
 export interface DoctorCheck {
-  /**
-   * What was checked: `node`, `configuration`, `build`, `safety`, `credentials`, `variables`, `proxy`, `certificates`
-   * or `plugins`.
-   */
+  /** `node`, `configuration`, `build`, `safety`, `credentials`, `variables`, `proxy`, `certificates` or `plugins`. */
   readonly name: string;
   /** `skipped`: something that the check needs is missing. */
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';

@@ -12,37 +12,19 @@ export interface RateLimitLogger {
 
 /** How to retry requests that the server rate-limits. */
 export interface RateLimitMiddlewareConfig {
-  /**
-   * Maximum number of retries after a rate-limit response. An integer, so there is always a last one.
-   * @default 3
-   */
+  /** Maximum number of retries after a rate-limit response. @default 3 */
   readonly maxRetries?: number | undefined;
-  /**
-   * First delay without a `Retry-After` header, in milliseconds; doubled on each retry.
-   * @default 1000
-   */
+  /** First delay without a `Retry-After` header, in milliseconds; doubled on each retry. @default 1000 */
   readonly baseDelayMs?: number | undefined;
-  /**
-   * Maximum delay in milliseconds, whatever the server requests. At most 2147483647, the limit of timers.
-   * @default 30000
-   */
+  /** Maximum delay in milliseconds, whatever the server requests; at most 2147483647. @default 30000 */
   readonly maxDelayMs?: number | undefined;
-  /**
-   * Statuses to retry. 503 is not included, to avoid surprising retries during maintenance.
-   * @default [429]
-   */
+  /** Statuses to retry. 503 is not included, because of maintenance. @default [429] */
   readonly statusCodes?: readonly number[] | undefined;
   /** Precedes `RATE` in log messages: `[prefix RATE]`. */
   readonly prefix?: string | undefined;
-  /**
-   * Sends retries if the middleware's context has no re-dispatch helper.
-   * @default the global `fetch`, looked up when needed
-   */
+  /** Sends retries if the middleware's context has no `fetch`. @default the global `fetch`, looked up when needed */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
-  /**
-   * Logs waits.
-   * @default `console.warn`, so that stdout stays clean
-   */
+  /** Logs waits. @default `console.warn`, so that stdout stays clean */
   readonly logger?: RateLimitLogger | undefined;
   /** Called before every wait. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
@@ -116,10 +98,7 @@ export interface RetryDelayInput {
   readonly random: number;
 }
 
-/**
- * How long to wait before a retry: as `Retry-After` says, else `baseDelayMs * 2^attempt` plus up to 20 % jitter; never
- * more than `maxDelayMs`.
- */
+/** The wait before a retry: `Retry-After`, else `baseDelayMs * 2^attempt` plus up to 20 %; at most `maxDelayMs`. */
 export function calculateRetryDelay(
   {attempt, retryAfter, now, random}: RetryDelayInput,
   {baseDelayMs, maxDelayMs}: Pick<RateLimitPolicy, 'baseDelayMs' | 'maxDelayMs'>,
@@ -197,10 +176,7 @@ export function announceRetry(event: RetryEvent, config: RateLimitMiddlewareConf
   config.onRetry?.(event);
 }
 
-/**
- * Describes a wait: `429 Too Many Requests: retry 1 of 3 in 1200 ms`.
- * @param left the remaining time.
- */
+/** Describes a wait: `429 Too Many Requests: retry 1 of 3 in 1200 ms`, where `left` is the remaining time. */
 export function describeRetry({reason, attempt, maxRetries, requestedMs}: RetryEvent, left: string): string {
   const cut = requestedMs === undefined ? '' : `; the server asked for ${requestedMs} ms`;
   return `${reason.replace(/\.$/, '')}: retry ${attempt} of ${maxRetries} in ${left}${cut}`;

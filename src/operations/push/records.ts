@@ -27,9 +27,6 @@ export interface PushRecord {
 export interface PushRecords {
   /** Resolves to undefined if nothing was pushed there. */
   read(place: PushPlace): Promise<PushRecord | undefined>;
-  /**
-   * Replaces the record of the place. If two pushes write at the same time, either record may win, but it must be
-   * complete.
-   */
+  /** Replaces the record of the place. If two pushes write at once, either record may win, but must be complete. */
   write(place: PushPlace, record: PushRecord): Promise<void>;
 }
