@@ -109,7 +109,7 @@ async function feed(
           large = Readable.from(content, {objectMode: false}).once('error', fail);
           archive.append(large, {...data, stats: lookAgain(entry)});
         } else {
-          archive.append(joined([...readFile(entry)]), data);
+          archive.append(Buffer.concat([...readFile(entry)]), data);
           onBytes(entry.size);
         }
     }
@@ -141,12 +141,6 @@ function blocksOf(archive: Archiver, pieces: PieceMemory): Readable {
     blocks.push(null);
   });
   return blocks;
-}
-
-/** Nearly always, there is one. */
-function joined(pieces: readonly Buffer[]): Buffer {
-  const [first = Buffer.alloc(0)] = pieces;
-  return pieces.length > 1 ? Buffer.concat(pieces) : first;
 }
 
 function* counted(pieces: Iterable<Buffer>, onBytes: (count: number) => void): Generator<Buffer, void> {

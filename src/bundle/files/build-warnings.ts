@@ -7,18 +7,14 @@ import {markFiles, noMarks, type PatternLists} from './patterns.js';
 /** The cache folders of frameworks and build tools. */
 export const cacheFolder =
   /^(?:.*\/)?(?:(?:\.next|\.nuxt|\.angular|\.nx)\/cache|node_modules\/\.cache|\.parcel-cache|\.turbo)\//;
-/** Next.js writes this file next to its cache, so the build directory is `.next` itself. */
-const nextMark = 'BUILD_ID';
-const nextCache = 'cache/';
 
 export const patternSettings = ['ssrOnly', 'ssrShared'] as const;
 
 /** Warnings about caches of frameworks, which can be larger than everything else and are never read. */
 export function cacheWarnings(files: readonly BundleFile[]): readonly string[] {
-  const isNext = files.some(({path}) => path === nextMark);
   const caches = new Map<string, {bytes: number; files: number}>();
   for (const {path, size} of files) {
-    const folder = cacheFolder.exec(path)?.[0] ?? (isNext && path.startsWith(nextCache) ? nextCache : undefined);
+    const folder = cacheFolder.exec(path)?.[0];
     if (folder === undefined) continue;
     const cache = caches.get(folder) ?? {bytes: 0, files: 0};
     caches.set(folder, {bytes: cache.bytes + size, files: cache.files + 1});

@@ -51,17 +51,14 @@ export function verifyServerFiles(
   build: CheckedBuild,
 ): void {
   const {files, ignored, unmatched, framework} = build;
-  // The default patterns of dot files stand for no entry.
-  const meant = unmatched.filter((pattern) => !optional.ssrOnly.includes(pattern) || !/(?:^|\/)\.\*/.test(pattern));
-  for (const pattern of ignored.length === 0 ? [] : meant) {
+  // Of a framework's own patterns, only its entries count. The default patterns of dot files stand for no entry.
+  const isMeant = (pattern: string) =>
+    !optional.ssrOnly.includes(pattern) || (framework === undefined && !/(?:^|\/)\.\*/.test(pattern));
+  for (const pattern of ignored.length === 0 ? [] : unmatched.filter(isMeant)) {
     const {matches} = compilePatterns([pattern]);
     const [start = ''] = /^[^!*?{}()[\]\\]*/.exec(pattern) ?? [];
-    const isEntry = (path: string) =>
-      framework?.entries?.includes(path) !== false || !optional.ssrOnly.includes(pattern);
     // What is in a folder that is ignored, nobody looked at.
-    const hit = ignored.find(
-      ({path}) => isEntry(path) && (path.endsWith('/') ? start.startsWith(path) : matches(path)),
-    );
+    const hit = ignored.find(({path}) => (path.endsWith('/') ? start.startsWith(path) : matches(path)));
     if (hit) throw ignoredError(hit, pattern);
   }
   if (isStatic(sources)) return;
@@ -83,13 +80,9 @@ export function verifyMarks({format, files, patterns, build}: MarkedBundle): voi
   const isListed = ({ssrOnly, linkTarget}: BundleFile) => ssrOnly && linkTarget === undefined;
   if (format === 'v1' && !files.some(isListed)) {
     if (build === undefined) {
-      throw createError(
-        'ERR_SSR_ENTRY_MISSING',
-        'The archive has no server-only file. Anyone could download all of it.',
-        {
-          suggestions: ['Build it again with --ssr-only GLOB, or with --static if it is a static site.'],
-        },
-      );
+      const suggestions = ['Build it again with --ssr-only GLOB, or with --static if it is a static site.'];
+      const message = 'The archive has no server-only file. Anyone could download all of it.';
+      throw createError('ERR_SSR_ENTRY_MISSING', message, {suggestions});
     }
     const paths = files.map(({path}) => path);
     const hints = unmatchedWarnings({ssrOnly: build.unmatched, ssrShared: []}, paths);
@@ -97,14 +90,8 @@ export function verifyMarks({format, files, patterns, build}: MarkedBundle): voi
   }
   const framework = build?.framework?.static === false ? build.framework : undefined;
   const {entries = []} = framework ?? {};
-  const server = compilePatterns(
-    framework === undefined
-      ? []
-      : listsOf(
-          framework,
-          files.map(({path}) => path),
-        ).ssrOnly,
-  );
+  const all = files.map(({path}) => path);
+  const server = compilePatterns(framework === undefined ? [] : listsOf(framework, all).ssrOnly);
   const isServers = ({path}: BundleFile) =>
     entries.includes(path) || (packageScript.test(path) && server.matches(path));
   const exposed = files.filter((file) => !file.ssrOnly && (isServers(file) || (format === 'v1' && isEntry(file))));

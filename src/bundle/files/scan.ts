@@ -52,8 +52,6 @@ const leftOutWords = {
   debris: 'leftovers of systems and editors',
   repositories: 'version control data',
 } as const;
-/** Characters of a path in a message. */
-const longPath = 300;
 /** Where version control keeps what it knows. That a build has one of git is usual. */
 const repositories = ['.git', '.svn', '.hg'];
 
@@ -271,8 +269,7 @@ function relativeTarget(directory: string, path: string, target: string): string
 /** @param path What was looked at, unless the error names it. */
 function unreadableError(path: string, error: unknown): Error {
   const named = error instanceof Error && 'path' in error ? String(error.path) : path;
-  const shown = named.length > longPath ? `${named.slice(0, longPath)}...` : named;
-  return createError('ERR_BUILD_DIRECTORY', asSentence(`${showPath(shown)} cannot be read: ${reasonOf(error)}`), {
+  return createError('ERR_BUILD_DIRECTORY', asSentence(`${showPath(named)} cannot be read: ${reasonOf(error)}`), {
     suggestions: ['Check its permissions, or exclude it with --ignore PATTERN or in .bundleignore.'],
     cause: error,
   });

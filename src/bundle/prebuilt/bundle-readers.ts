@@ -34,7 +34,7 @@ async function* readEntries(bundle: BareBundle, signal?: AbortSignal): AsyncGene
   const options = {digests: true, isTrusted: true, root: entryPrefix(bundle), signal};
   const contents = await readable(path, options, () => readArchive(path, options));
   if (contents.sha256 !== bundle.sha256) throw invalidArchive(path, `its sha256 is not ${bundle.sha256}`);
-  const positions = new Positions(path);
+  const read = contentReader(path);
   const expected = byPath(files);
   for (const [index, {name, size, linkTarget, sha256 = digestOfNothing}] of contents.entries.entries()) {
     const own = name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
@@ -46,7 +46,7 @@ async function* readEntries(bundle: BareBundle, signal?: AbortSignal): AsyncGene
       throw invalidArchive(path, `${JSON.stringify(own)} in it is not the file of the bundle`);
     }
     signal?.throwIfAborted();
-    yield bundleEntry(file, sha256, positions, index);
+    yield bundleEntry(file, sha256, () => read(index, file.path, sha256));
   }
   const [missing] = expected.keys();
   if (missing !== undefined) throw invalidArchive(path, `${JSON.stringify(missing)} is not in it`);
@@ -59,7 +59,7 @@ function byPath(files: readonly BundleFile[]): Map<string, BundleFile[]> {
   return found;
 }
 
-function bundleEntry(file: BundleFile, sha256: string, positions: Positions, index: number): BundleEntry {
+function bundleEntry(file: BundleFile, sha256: string, read: () => AsyncGenerator<Buffer>): BundleEntry {
   const {path, size, executable, linkTarget, ssrOnly, ssrShared} = file;
   return {
     path,
@@ -70,82 +70,60 @@ function bundleEntry(file: BundleFile, sha256: string, positions: Positions, ind
     sha256,
     category: categoryOf(file),
     ...(linkTarget !== undefined && {linkTarget}),
-    open: () => Readable.from(positions.read(index, path, sha256), {objectMode: false}),
+    open: () => Readable.from(read(), {objectMode: false}),
   };
 }
 
+/** A place in an archive, between two entries. */
+interface Position {
+  readonly entries: ReturnType<typeof readTar>;
+  /** Index of the next entry. */
+  next: number;
+}
+
+type ReadContent = (index: number, name: string, sha256: string) => AsyncGenerator<Buffer>;
+
 /**
- * Positions in an archive, which can only be read forwards. One is kept for a while: entries that are opened in order
- * cost one pass, and several at the same time one pass each.
+ * Reads contents from an archive, which can only be read forwards. Positions are kept for a while: entries that are
+ * opened in order cost one pass, and several at the same time one pass each. `ERR_ARCHIVE_INVALID` if one has changed.
  */
-class Positions {
-  readonly #path: string;
-  readonly #idle = new Map<Position, NodeJS.Timeout>();
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  /** @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if the digest of the content is different now. */
-  async *read(index: number, name: string, sha256: string): AsyncGenerator<Buffer> {
-    const position = this.#nearest(index);
+function contentReader(path: string): ReadContent {
+  const idle = new Map<Position, NodeJS.Timeout>();
+  const positionBefore = (index: number): Position => {
+    const [nearest] = [...idle.keys()].filter(({next}) => next <= index).sort((one, other) => other.next - one.next);
+    if (nearest === undefined) return {entries: readTar(path), next: 0};
+    clearTimeout(idle.get(nearest));
+    idle.delete(nearest);
+    return nearest;
+  };
+  const close = async (position: Position): Promise<void> => {
+    idle.delete(position);
+    await position.entries.return();
+  };
+  return async function* read(index, name, sha256) {
+    const position = positionBefore(index);
     const digest = new Digest();
     let isWhole = false;
     try {
-      yield* digest.of(await position.advance(index));
+      yield* digest.of(await contentAt(position, index));
       if (digest.hex() !== sha256) throw new Error(`${JSON.stringify(name)} in it has changed`);
       isWhole = true;
     } catch (error) {
-      throw invalidArchive(this.#path, reasonOf(error), error);
+      throw invalidArchive(path, reasonOf(error), error);
     } finally {
-      if (isWhole) this.#keep(position);
-      else await position.close();
+      if (isWhole) idle.set(position, setTimeout(() => void close(position), idleMs).unref());
+      else await close(position);
     }
-  }
-
-  /** The last idle position before an entry, or the start of the archive. */
-  #nearest(index: number): Position {
-    let nearest: Position | undefined;
-    for (const position of this.#idle.keys()) {
-      if (position.next <= index && position.next > (nearest?.next ?? -1)) nearest = position;
-    }
-    if (nearest === undefined) return new Position(this.#path);
-    clearTimeout(this.#idle.get(nearest));
-    this.#idle.delete(nearest);
-    return nearest;
-  }
-
-  #keep(position: Position): void {
-    const timer = setTimeout(() => {
-      this.#idle.delete(position);
-      void position.close();
-    }, idleMs);
-    this.#idle.set(position, timer.unref());
-  }
+  };
 }
 
-/** A place in an archive, between two entries. */
-class Position {
-  readonly #entries: ReturnType<typeof readTar>;
-  /** Index of the next entry. */
-  next = 0;
-
-  constructor(path: string) {
-    this.#entries = readTar(path);
-  }
-
-  /** Skips to an entry, folders aside, whose content must be read before the next call. */
-  async advance(index: number): Promise<AsyncIterable<Buffer>> {
-    for (;;) {
-      const {value, done} = await this.#entries.next();
-      if (done) throw new Error('it is shorter than it was');
-      if (value.header.type === 'directory') continue;
-      this.next += 1;
-      if (this.next > index) return value.content;
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#entries.return(undefined);
+/** Skips to an entry, folders aside, whose content must be read before the next call. */
+async function contentAt(position: Position, index: number): Promise<AsyncIterable<Buffer>> {
+  for (;;) {
+    const {value, done} = await position.entries.next();
+    if (done) throw new Error('it is shorter than it was');
+    if (value.header.type === 'directory') continue;
+    position.next += 1;
+    if (position.next > index) return value.content;
   }
 }

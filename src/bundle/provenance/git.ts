@@ -1,9 +1,10 @@
 import {execFile, type ExecFileException} from 'node:child_process';
-import {lstat, realpath} from 'node:fs/promises';
+import {realpath} from 'node:fs/promises';
 import {dirname, join, relative} from 'node:path';
 import {promisify} from 'node:util';
 import {createError} from '../../errors/index.js';
 import {findProgram, startOf} from '../../files/programs.js';
+import {exists} from '../../files/read-file.js';
 import type {Environment} from '../../text/platform.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
@@ -67,13 +68,6 @@ export interface WorkTree {
   readonly branch?: string | undefined;
   /** Whether tracked files have uncommitted changes. */
   readonly dirty: boolean;
-}
-
-function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Whether git would find a work tree: it looks for `.git` in each folder above. To look costs less than to run it. */

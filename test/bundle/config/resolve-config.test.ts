@@ -244,9 +244,7 @@ describe('a configuration that cannot be used is an error that names file and fi
     await symlink('config.json', join(circle, onDisk));
     await expect(planBundle(planOptions(circle))).rejects.toMatchObject({
       code: 'ERR_FILE_UNSUPPORTED',
-      message: expect.stringContaining(
-        '.runtime/config.json is a symbolic link to config.json, which leads in a circle',
-      ),
+      message: expect.stringContaining('.runtime/config.json is a symbolic link to config.json, which loops'),
     });
   });
 

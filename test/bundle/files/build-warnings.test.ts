@@ -28,14 +28,6 @@ test.each([
   expect(await warningsOf({...smallBuild, ...cache}, {ignore: [`/${folder}`]})).toEqual([]);
 });
 
-test('a folder cache/ is one of a framework where the build is one of Next.js', async () => {
-  const tree = {...smallBuild, 'build/cache/webpack/0.pack': 'x'};
-  expect(await warningsOf(tree)).toEqual([]);
-  expect(await warningsOf({...tree, 'build/BUILD_ID': 'x'})).toEqual([
-    expect.stringContaining('cache, cache/ (0.0 kB'),
-  ]);
-});
-
 test.each(['mycli.config.ts', 'mycli.config.json'])(
   'our own configuration, %s, is not published without a word',
   async (name) => {
