@@ -140,16 +140,14 @@ export async function deletePreview(
       },
     },
     async confirm(backend, doomed, running) {
-      if (doomed === undefined) return false;
       await guardTarget('delete-target', await deletionOf(doomed, options), running);
       if (!dryRun) await confirm?.(backend.project.backend, doomed);
       return true;
     },
     change: {
       name: 'delete',
-      title: (doomed) => `Delete ${String(doomed?.targetSlug)}`,
+      title: ({targetSlug}) => `Delete ${targetSlug}`,
       async run(ledger, doomed, outlet) {
-        if (doomed === undefined) return undefined;
         const removed = await remove(ledger.open, doomed, options, outlet);
         outlet.title(describeRemoved(doomed.targetSlug, removed, options));
         return removed;

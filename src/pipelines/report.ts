@@ -40,8 +40,8 @@ export class RunOutlet implements Outlet {
   }
 
   /** From now on, a task reports here. */
-  begin(task: ShownTask, step: StepName): void {
-    this.#step = new RunningStep(task, step, this.#host);
+  begin(task: ShownTask, step: StepName, host: PipelineHost): void {
+    this.#step = new RunningStep(task, step, host);
   }
 
   end(): void {

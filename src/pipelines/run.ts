@@ -45,13 +45,12 @@ export async function runPipeline<Request>(
   const ledger: Ledger<Request> = {request, release: request.release, warnings: [], changes: []};
   host.onLedger?.(ledger);
   const beforeWrite = recordWrites(ledger, host);
-  const runningOn = (own: PipelineHost) => ({...own, outlet: new RunOutlet(own, ledger), beforeWrite});
-  const running = runningOn(host);
+  const running = {...host, outlet: new RunOutlet(host, ledger), beforeWrite};
   try {
     let steps: Step<Request>[] = [];
     for (const row of rows) {
       if ('run' in row && row.name === 'resolve' && host.continues === true)
-        await runSteps([row], ledger, runningOn({...host, terminal: undefined}));
+        await runSteps([row], ledger, {...running, terminal: undefined});
       else if ('run' in row) steps.push(row);
       else if (row.due?.(ledger) !== false) {
         await runSteps(steps, ledger, running);
@@ -141,7 +140,7 @@ function taskOf<Request>(
     task: async (ledger, shown) => {
       const {outlet, terminal, settings} = host;
       ledger.step = {name, title};
-      outlet.begin(shown, {name, title});
+      outlet.begin(shown, {name, title}, host);
       try {
         Object.assign(ledger, await runStep(ledger, host));
         // A log has them below the outcome of the step.

@@ -62,13 +62,18 @@ export async function withBackend<Result>(
 /** A change that is looked for, confirmed and made. */
 interface FoundChange<Found, Result> {
   readonly needs: readonly BackendCapability[];
+  /** Undefined: there is nothing to change. */
   readonly find: Omit<BackendStep<Found>, 'needs'>;
   /** Asks whether it is to be made. Resolves to whether there is something to make. @throws if the answer is no */
-  readonly confirm: (open: OpenBackend, found: Found, host: RunHost) => Promise<boolean>;
+  readonly confirm: (open: OpenBackend, found: NonNullable<Found>, host: RunHost) => Promise<boolean>;
   readonly change: {
     readonly name: string;
-    readonly title: (found: Found) => string;
-    readonly run: (ledger: Ledger & {readonly open: OpenBackend}, found: Found, outlet: Outlet) => Promise<Result>;
+    readonly title: (found: NonNullable<Found>) => string;
+    readonly run: (
+      ledger: Ledger & {readonly open: OpenBackend},
+      found: NonNullable<Found>,
+      outlet: Outlet,
+    ) => Promise<Result>;
   };
   /** Steps after the change. @default none */
   readonly after?: readonly Step<BackendRequest>[];
@@ -88,13 +93,14 @@ export async function changeFound<Found, Result>(
   {needs, find, confirm, change, after = []}: FoundChange<Found, Result>,
 ): Promise<Changed<Found, Result>> {
   // What the first of these steps has found.
-  const foundIn = (ledger: Ledger) => ledger.found as Found;
+  const foundIn = (ledger: Ledger) => ledger.found as NonNullable<Found>;
   const isMade = ({isConfirmed}: Ledger) => isConfirmed === true;
   const rows: Rows<BackendRequest> = [
     choose,
     {...find, run: async (ledger, {outlet}) => ({found: await find.run(known(ledger, 'open').open, outlet)})},
     {
       async ask(ledger, running) {
+        if (ledger.found === undefined) return;
         ledger.isConfirmed = await confirm(known(ledger, 'open').open, foundIn(ledger), running);
       },
     },

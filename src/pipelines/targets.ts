@@ -86,7 +86,6 @@ export async function deleteTarget(options: DeleteTargetOptions, host: PipelineH
     needs: ['delete-target'],
     find: {name: 'find', title: `Find target ${targetSlug}`, run: (backend) => findDoomed(backend, options)},
     async confirm(backend, target, running) {
-      if (target === undefined) return false;
       await guardTarget('delete-target', options, running);
       if (!dryRun) await confirm?.(backend.project.backend, target);
       return true;
@@ -95,7 +94,7 @@ export async function deleteTarget(options: DeleteTargetOptions, host: PipelineH
       name: 'delete',
       title: () => `Delete target ${targetSlug}`,
       async run(ledger, target, outlet) {
-        const isDone = target !== undefined && (await deleteTargetFrom(ledger.open, target, options));
+        const isDone = await deleteTargetFrom(ledger.open, target, options);
         const done = `${dryRun ? 'Would delete' : 'Deleted'} target ${targetSlug}`;
         outlet.title(isDone ? done : `Target ${targetSlug} was already deleted`);
         return isDone && !dryRun;

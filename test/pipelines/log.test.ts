@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {createError} from '../../src/errors/index.js';
+import type {RunHost} from '../../src/operations/host.js';
 import type {Ledger} from '../../src/pipelines/ledger.js';
 import {runPipeline, type Rows, type Step} from '../../src/pipelines/run.js';
 import {step, stepHost} from './step-host.js';
@@ -122,4 +123,15 @@ test('a run ends with whatever a step rejects with', async () => {
   );
   expect(await ended).toBeUndefined();
   expect(lines).toEqual(['Read: failed [0 ms]']);
+});
+
+test('a run that continues another shows what a backend reports that was opened in its hidden step', async () => {
+  const {host, events} = stepHost({});
+  let opened: RunHost['outlet'] | undefined;
+  const rows = [
+    step('resolve', 'Prepare', async ({outlet}) => (opened = outlet)),
+    step('upload', 'Upload', async () => opened?.progress({phase: 'upload', transferred: 1, total: 2})),
+  ];
+  await runPipeline(rows, {}, {...host, continues: true});
+  expect(events).toContainEqual(expect.objectContaining({type: 'progress', step: 'upload', transferred: 1}));
 });

@@ -35,7 +35,7 @@ function createStep({redraws}: {readonly redraws: boolean}) {
   };
   const {events, host} = stepHost({redraws});
   const outlet = new RunOutlet(host, {warnings: []});
-  outlet.begin(task, {name: 'upload', title: 'Upload'});
+  outlet.begin(task, {name: 'upload', title: 'Upload'}, host);
   const upload = (transferred: number) =>
     outlet.progress({phase: 'upload', transferred, total: 16, attempt: 1, idleMs: 60_000});
   return {outputs, events, outlet, upload};
