@@ -10,7 +10,6 @@ import type {
   PrunePreviewsResult,
 } from '../operations/targets/options.js';
 import type {PushPreview} from '../operations/push/options.js';
-import type {Outlet} from '../operations/host.js';
 import type {BundleId, TargetItem} from '../backends/contract.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
 import {deleteBundlesFrom, describeDeletion} from '../operations/delete-bundles.js';
@@ -148,7 +147,7 @@ export async function deletePreview(
       name: 'delete',
       title: ({targetSlug}) => `Delete ${targetSlug}`,
       async run(ledger, doomed, outlet) {
-        const removed = await remove(ledger.open, doomed, options, outlet);
+        const removed = await remove(ledger.open, doomed, options);
         outlet.title(describeRemoved(doomed.targetSlug, removed, options));
         return removed;
       },
@@ -182,29 +181,22 @@ async function remove(
   open: OpenBackend,
   {bundles: theirs, ...doomed}: DoomedPreview,
   options: DeletionOptions,
-  outlet: Outlet,
 ): Promise<Removed> {
   const deleted = await deleteTargetFrom(open, doomed, {...options, ifExists: true});
   if (theirs.length === 0 || options.dryRun) return {deleted: deleted && options.dryRun !== true, bundles: theirs};
-  await waitUntilGone(open, doomed.targetSlug);
-  return {deleted, bundles: await deleteTheirs(open, theirs, outlet)};
-}
-
-/** How often to look whether a target is gone, and for how long, in seconds. */
-const goneDefaults = {pollInterval: 2, timeout: 60};
-
-/** While a target is being deleted, the service may refuse to delete its bundles. */
-async function waitUntilGone(open: OpenBackend, targetSlug: string): Promise<void> {
+  // While a target is being deleted, the service may refuse to delete its bundles.
   await pollUntil(open, {
-    defaults: goneDefaults,
+    defaults: {pollInterval: 2, timeout: 60},
     look: readTargets,
-    judge: (targets) => (targets.some((item) => item.targetSlug === targetSlug) ? undefined : true),
+    judge: (targets) => (targets.some(({targetSlug}) => targetSlug === doomed.targetSlug) ? undefined : true),
     late: () => true,
   });
+  return {deleted, bundles: await deleteTheirs(open, theirs)};
 }
 
 /** The preview is gone, so a bundle that is left is only a warning. */
-async function deleteTheirs(open: OpenBackend, ids: readonly BundleId[], outlet: Outlet): Promise<readonly BundleId[]> {
+async function deleteTheirs(open: OpenBackend, ids: readonly BundleId[]): Promise<readonly BundleId[]> {
+  const {outlet} = open.host;
   try {
     const deletion = await deleteBundlesFrom(open, ids, () => undefined, true);
     open.signal.throwIfAborted();
@@ -267,7 +259,7 @@ export async function prunePreviews(
       async run(ledger, items, outlet) {
         const deleted: string[] = [];
         for (const item of items) {
-          const removed = await removeOld(ledger.open, item, {...options, olderThanMs}, outlet);
+          const removed = await removeOld(ledger.open, item, {...options, olderThanMs});
           if (removed?.deleted !== true) continue;
           deleted.push(item.targetSlug);
           outlet.note(describeRemoved(item.targetSlug, removed, options));
@@ -285,19 +277,18 @@ async function removeOld(
   open: OpenBackend,
   item: PreviewItem & DoomedPreview,
   {olderThanMs, ...options}: Omit<PrunePreviewsOptions, 'confirm'>,
-  outlet: Outlet,
 ): Promise<Removed | undefined> {
   const {targetSlug} = item;
   const updatedAt = await updateOf(open, item);
   // Somebody else has deleted it, perhaps before its deployments were read.
   if ((await readTargets(open)).every((one) => one.targetSlug !== targetSlug)) return undefined;
   if (updatedAt !== item.updatedAt && !isOlder(open, updatedAt, olderThanMs)) {
-    outlet.warn(`Kept ${targetSlug}: something was deployed to it meanwhile.`);
+    open.host.outlet.warn(`Kept ${targetSlug}: something was deployed to it meanwhile.`);
     return undefined;
   }
   const bundles = (await bundlesOnlyOn(open, targetSlug)).filter((id) => item.bundles.includes(id));
   const target = await findDoomed(open, await deletionOf(item, options));
-  return target && remove(open, {...target, bundles}, options, outlet);
+  return target && remove(open, {...target, bundles}, options);
 }
 
 /** Whether a time is so long ago, by the clock of the service. One that is not known isn't. */
