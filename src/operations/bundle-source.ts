@@ -29,7 +29,6 @@ export async function bundleSourceIn(text: string, cwd: string): Promise<BundleS
   });
 }
 
-/** Whether a backend has the bundle. */
 export function isRemote({kind}: BundleSource): boolean {
   return kind === 'bundle' || kind === 'running';
 }

@@ -21,7 +21,6 @@ type BackendMembers = {
   ) => Promise<AnswerTo<Name>> | AnswerTo<Name>;
 };
 
-/** Calls an optional member of a backend. */
 export async function invoke<Name extends OptionalMember>(
   open: Pick<OpenBackend, 'backend' | 'secrets' | 'context' | 'host' | 'signal'>,
   name: Name,
@@ -57,7 +56,6 @@ export async function sendChange<Result>(
   }
 }
 
-/** How long a look may take, in milliseconds. */
 const longestLookMs = 2000;
 
 /** A look that only improves a message: once, for at most 2 s. Undefined if it fails: the outcome is the same. */

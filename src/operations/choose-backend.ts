@@ -17,7 +17,6 @@ import {callBack, callBackSafely, type RunHost} from './host.js';
 import {openBackend, checkContextOf, type OpenBackend, type OpenOptions} from './open-backend.js';
 import type {ProjectOptions} from './options.js';
 
-/** The backend that serves a run. */
 export interface ChosenBackend {
   readonly selection: BackendSelection;
   readonly open: OpenBackend;
@@ -121,7 +120,6 @@ export function withOtherBackend(error: unknown, other: RuntimeBackend | undefin
   });
 }
 
-/** What falls back from Api to legacy. */
 interface FallingBack<Result> {
   /** Why a failure may fall back. Undefined when it must not. @throws Error the failure with more advice */
   readonly reasonFor: (error: unknown) => string | undefined;

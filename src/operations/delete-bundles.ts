@@ -38,7 +38,6 @@ export async function takenFromRollbacks(open: OpenBackend, ids: readonly Bundle
   return taken ?? [];
 }
 
-/** What came of a deletion of bundles. */
 export interface DeletionOutcome {
   readonly deleted: readonly BundleId[];
   readonly failed: readonly {readonly bundleId: BundleId; readonly error: RuntimeCliError}[];

@@ -23,7 +23,6 @@ export interface Host extends Pick<
   readonly logger: Logger;
   /** `User-Agent` of every request; starts with `mycli/<semver>`. */
   readonly userAgent: string;
-  /** Values to mask in all output. */
   readonly secrets?: readonly string[] | undefined;
   /** Called with a secret that a backend learns, to mask it in all output from then on. */
   readonly maskSecret?: ((secret: string) => void) | undefined;
@@ -51,13 +50,10 @@ export interface Host extends Pick<
 /** How far an operation is. `slot`: another deployment has to end first. `check`: what was deployed is looked at. */
 export interface OperationProgress {
   readonly phase: 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
-  /** Bytes, or percent of a deployment. */
   readonly transferred: number;
-  /** Undefined if it is not known. */
   readonly total?: number | undefined;
   /** Upload only: 1 for the first attempt. A retry starts again at 0. */
   readonly attempt?: number | undefined;
-  /** `wait` only: the state of the deployment. */
   readonly status?: DeploymentStatus | undefined;
   /** `wait`: the state in words. `slot`: what runs, since when, by whom. `check`: the URL, and why once more. */
   readonly description?: string | undefined;
@@ -67,7 +63,6 @@ export interface OperationProgress {
   readonly idleMs?: number | undefined;
 }
 
-/** Where an operation says what happens. */
 export interface Outlet {
   /** The outcome of the step, which replaces its title. */
   title(text: string): void;
@@ -84,22 +79,17 @@ export interface Outlet {
   settles(): void;
 }
 
-/** The host of an operation that runs. */
 export interface RunHost extends Host {
-  /** Where it says what happens. */
   readonly outlet: Outlet;
 }
 
-/** What planning a bundle uses of the host. */
 export function planningHost(host: Host) {
   const {env, refusesForeign, guardCode, collectsMetadata, ownFiles} = host;
   return {env, refusesForeign, guardCode, collectsMetadata, ownFiles, now: () => host.now()};
 }
 
-/** A bundle that failed a check after its deployment. */
 export interface FailedCheck {
   readonly bundleId: BundleId;
-  /** When, ISO 8601. */
   readonly failedAt: string;
 }
 

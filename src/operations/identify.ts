@@ -25,7 +25,6 @@ const silent: Outlet = {
   retry: () => undefined,
 };
 
-/** How a backend is called about credentials. */
 type Asking = Pick<CommonOptions, 'signal' | 'requestTimeout' | 'connectTimeout' | 'idleTimeout'>;
 
 /** A login may wait for somebody, a service does not take that long. In milliseconds. */

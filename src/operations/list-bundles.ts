@@ -38,7 +38,6 @@ export async function resolveBundleId(open: OpenBackend, bundleId: BundleId): Pr
   return bundleId === 'latest' ? (await findLatestBundle(open)).bundleId : idFor(open.backend, bundleId);
 }
 
-/** Converts a bundle ID to what its backend accepts. */
 export function idFor({name, bundleIds}: HostBackend, bundleId: BundleId): BundleId {
   if (bundleId === '.' || bundleId === '..') {
     throw createError('ERR_OPTION_INVALID', `"${bundleId}" is not a bundle ID.`, {

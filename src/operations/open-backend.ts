@@ -10,7 +10,6 @@ import type {Host, RunHost} from './host.js';
 import type {CommonOptions, ConnectionOptions, ProjectResult, WaitOptions} from './options.js';
 import type {PushPlace} from './push/records.js';
 
-/** What a backend is opened with. */
 export interface OpenOptions extends CommonOptions, ConnectionOptions, WaitOptions {
   readonly projectSlug: string;
   readonly targetSlug?: string | undefined;
@@ -27,7 +26,6 @@ export interface OpenBackend {
   readonly host: RunHost;
   /** How long the run waits for something. What is undefined depends on what it waits for. */
   readonly limits: WaitOptions;
-  /** Ends its calls. */
   readonly signal: AbortSignal;
   /** Values to mask. The backend may add some. */
   readonly secrets: readonly string[];
@@ -43,7 +41,6 @@ export interface OpenBackend {
   readonly with: (changes: ContextChanges) => OpenBackend;
 }
 
-/** Opens a backend for the calls of a run. */
 export function openBackend(resolved: ResolvedBackend, options: OpenOptions, host: RunHost): OpenBackend {
   const {name, backend} = resolved;
   const {env, logger, userAgent, onCleanup} = host;
@@ -114,7 +111,6 @@ function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: CommonOptions
   };
 }
 
-/** What a backend is asked about for a call. */
 export function checkContextOf(
   options: Pick<CommonOptions, 'cwd'> & Pick<BackendSurroundings, 'projectSlug' | 'targetSlug'>,
   host: Host,

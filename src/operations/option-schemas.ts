@@ -11,7 +11,6 @@ import type * as options from './options.js';
 import type * as push from './push/options.js';
 import type * as targets from './targets/options.js';
 
-/** The name of an option of any call of the library. */
 export type CallOptionName =
   | keyof (push.PushRuntimeBundleBackendOptions & bundles.BuildBundleOptions & bundles.DiffBundlesOptions)
   | keyof (options.DeployBundleOptions & options.RollbackBundleOptions & options.PromoteBundleOptions)
@@ -36,7 +35,6 @@ function ofSets<const Set extends FlagSet>(...sets: readonly Set[]) {
   return Object.fromEntries(entries) as Readonly<Record<KeysOfEach<Set> & CallOptionName, v.GenericSchema>>;
 }
 
-/** One schema for several options. */
 function each<const Name extends string>(schema: v.GenericSchema, ...names: readonly Name[]) {
   return Object.fromEntries(names.map((name) => [name, schema])) as Readonly<Record<Name, v.GenericSchema>>;
 }
@@ -72,7 +70,6 @@ const guardFields = settingKeys.flatMap((key) => {
   return config.startsWith('guard.') ? [[config.slice('guard.'.length), schema] as const] : [];
 });
 
-/** Schemas of options by name. */
 export type OptionSchemas = Readonly<Record<string, v.GenericSchema>>;
 
 /** A schema for each option of any call: calls may share an object of options, and ignore what only others have. */

@@ -64,7 +64,6 @@ export async function* listPages<Item>(
   }
 }
 
-/** All items of a list, in the order of the server. */
 export async function allItems<Item>(fetchPage: (range: ListRange) => Promise<ListResult<Item>>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const {items} of listPages(everything, fetchPage)) for (const item of items) all.push(item);

@@ -10,7 +10,6 @@ import type {PipelineHost} from './host.js';
 import type {Ledger} from './ledger.js';
 import {runPipeline, type Step} from './run.js';
 
-/** What is built, and where its archive goes. */
 interface BuildRequest {
   readonly options: PreviewBuildOptions;
 }
@@ -25,7 +24,6 @@ const verify: Step<BuildRequest> = {
   },
 };
 
-/** Runs the steps of a build, of which the last packs what was planned. */
 async function build<Result>(
   options: PreviewBuildOptions,
   host: PipelineHost,
@@ -37,7 +35,6 @@ async function build<Result>(
     run: async (ledger, running) => ({result: await pack(planOf(ledger), running)}),
   };
   const {result} = await runPipeline([verify, packing], {options}, host);
-  // The last step has made it.
   return result as Result;
 }
 

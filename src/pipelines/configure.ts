@@ -48,7 +48,6 @@ export async function listProjects(options: ListProjectsOptions, host: PipelineH
   });
 }
 
-/** A change of a target. */
 export interface ConfigureRequest<Options> extends BackendRequest {
   readonly options: Options;
 }
@@ -78,7 +77,6 @@ export const applyToMade: Step<ConfigureRequest<CreateTargetOptions>> = {
   },
 };
 
-/** The step that compares a target with a configuration. */
 function comparison({targetSlug, configuration}: DiffTargetOptions) {
   return {
     name: 'compare',
@@ -118,7 +116,6 @@ export function describeConfiguration(options: TargetOptions, host: PipelineHost
   });
 }
 
-/** Compares a target with a configuration, asks, and changes what differs. */
 export async function applyTarget(options: ApplyTargetOptions, caller: PipelineHost): Promise<AppliedTarget> {
   const {targetSlug, configuration, rotate = false, wait = false, dryRun = false, confirm, onAccess} = options;
   verifyConfiguration(configuration, {rotate});

@@ -26,10 +26,8 @@ import {known, type Ledger} from './ledger.js';
 import {accept, check, confirmNew, confirmTarget, guard, invalidateAfter, rollback, wait} from './release.js';
 import {runPipeline, type Rows, type Step} from './run.js';
 
-/** The deployment of a bundle that the service has. */
 interface DeployRequest {
   readonly release: Release;
-  /** How to choose a backend, and to reach it. */
   readonly connection: TargetOptions;
   /** The bundle to deploy. Undefined if it is found. */
   readonly bundleId?: BundleId | undefined;
@@ -143,7 +141,6 @@ export async function promoteBundle({from, ...options}: PromoteBundleOptions, ho
   return runPipeline(rows, {release, connection: options, from}, host);
 }
 
-/** What a deployment resolves to. */
 export function deployResult(ledger: Ledger): DeployBundleResult {
   const needed = known(ledger, 'open', 'release', 'bundleId', 'deployment', 'status');
   const {open, release, bundleId, deployment, status, url, warnings, raw, check: checked} = needed;

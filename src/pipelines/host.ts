@@ -3,7 +3,6 @@ import type {Host} from '../operations/host.js';
 import type {ReleaseOptions} from '../operations/options.js';
 import type {Ledger} from './ledger.js';
 
-/** The callbacks of a call of the library, which takes them out of the options: operations have an outlet. */
 export type Callbacks = Pick<ReleaseOptions, 'onEvent' | 'onFallback' | 'onResolve'>;
 
 /** An event without the keys that every event has. */
@@ -13,17 +12,13 @@ export type EventBody = RuntimeEvent extends infer Event
     : never
   : never;
 
-/** Where to show steps. */
 export interface StepTerminal {
   /** Whether the terminal can be redrawn. Otherwise plain lines are written with `info`. */
   readonly redraws: boolean;
-  /** Whether `stream` supports color. */
   readonly color: boolean;
   /** Whether `stream` can show more than ASCII. */
   readonly unicode: boolean;
-  /** The stream of the terminal. */
   readonly stream: NodeJS.WritableStream;
-  /** Writes a line for users. */
   info(line: string): void;
   /** Removes control characters and masks secrets. */
   clean(text: string): string;

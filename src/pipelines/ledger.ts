@@ -18,12 +18,10 @@ import type {PushContent} from '../operations/push/plan-push.js';
 
 /** What becomes known in a run. Each fact is written by the row that makes it known. */
 export interface Facts extends TargetLook {
-  /** The chosen backend, and why. */
   selection?: BackendSelection | undefined;
   /** The backend that serves: after a fallback, the other one. */
   open?: OpenBackend | undefined;
   fallback?: OpenBackend | undefined;
-  /** What the backend gets: v1 or v2. */
   format?: BundleFormat | undefined;
   /** What a push packs, or its prebuilt archive. */
   content?: PushContent | undefined;
@@ -41,18 +39,14 @@ export interface Facts extends TargetLook {
   lost?: FoundUpload | undefined;
   /** The bundle that was uploaded, is unchanged, or is to be deployed. */
   bundleId?: BundleId | undefined;
-  /** The target from which a bundle is promoted. */
   from?: string | undefined;
   /** The bundle that the target ran before a rollback. */
   rolledBackFrom?: BundleId | undefined;
   /** The deployments of the target right before ours was requested, newest first, if a failure is rolled back. */
   before?: readonly DeploymentItem[] | undefined;
-  /** The deployment that the backend has accepted. */
   deployment?: DeploymentRef | undefined;
   status?: DeploymentStatus | undefined;
-  /** Of the target. */
   url?: string | undefined;
-  /** The backend's own answer to the deployment. */
   raw?: unknown;
   check?: CheckOutcome | undefined;
   /** Why the cache was not cleared after the deployment. */
@@ -84,14 +78,11 @@ export interface Rollback {
   readonly isDoubtful?: boolean | undefined;
   /** Why there is nothing to roll back to, or another deployment is not undone. */
   readonly reason?: string | undefined;
-  /** Why it failed. */
   readonly error?: unknown;
 }
 
-/** A change that was allowed. */
 export interface Change {
   readonly planned: PlannedWrite;
-  /** The step that makes it. */
   readonly step: string;
   /** How it ended, if it did before the run, such as a deployment that is then rolled back. */
   ended?: {readonly error?: unknown} | undefined;
@@ -105,7 +96,6 @@ export interface Ledger<Request = unknown> extends Facts {
   readonly release: Release | undefined;
   /** Each once. */
   readonly warnings: string[];
-  /** In their order. */
   readonly changes: Change[];
   /** The step that runs, or was the last. */
   step?: {readonly name: string; readonly title: string} | undefined;

@@ -7,16 +7,12 @@ import {deployableIds, previousDeployment} from '../operations/deploy/rollback-b
 import {known, urlOf, type Ledger} from './ledger.js';
 import {describeDuration} from './report.js';
 
-/** What users can do after a deployment. */
 export interface NextSteps {
-  /** Whether there is a bundle to roll back to. */
   readonly canRollBack: boolean;
-  /** Whether the backend has a history. */
   readonly hasHistory: boolean;
   readonly canDeploy: boolean;
 }
 
-/** What a command shows after a push or a deployment. */
 export interface Outcome<Result> {
   readonly result: Result;
   readonly next: NextSteps;

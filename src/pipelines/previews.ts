@@ -38,7 +38,6 @@ import {previewPush, pushResult, pushRuntimeBundle} from './push.js';
 import {changeFound, withBackend} from './steps.js';
 import {createTarget} from './targets.js';
 
-/** Finds the target of a branch, and says so. */
 async function look(open: OpenBackend, branch: string, copyFrom?: string) {
   const {slug, item} = await findPreview(open, branch, copyFrom);
   open.host.outlet.title(`${item === undefined ? 'No preview' : `Preview ${slug}`} of ${branch}`);
@@ -76,7 +75,6 @@ async function plan(
   };
 }
 
-/** Makes the target of a branch if it is missing, pushes to it and waits. */
 export async function deployPreview(options: DeployPreviewOptions, caller: PipelineHost): Promise<Ledger<PushRequest>> {
   const {branch} = options;
   const {push, pushTo, missing, host} = await plan(options, caller);
@@ -101,16 +99,13 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
   return ledger;
 }
 
-/** What `deployPreview` resolves to. */
 export function deployedPreview(ledger: Ledger<PushRequest>, branch: string): DeployedPreview {
   const {targetSlug, created = false, access} = known(ledger, 'target').target;
   return {...pushResult(ledger), targetSlug, created, ...(access && {access}), branch};
 }
 
-/** What `deployPreview` would do. */
 interface PlannedPreview extends PushPreview {
   readonly targetSlug: string;
-  /** Whether the target would be created. */
   readonly creates: boolean;
 }
 
@@ -121,7 +116,6 @@ export async function planPreview(options: DeployPreviewOptions, caller: Pipelin
   return {...planned, targetSlug: push.targetSlug, creates: missing !== undefined};
 }
 
-/** Deletes the target of a branch, and the bundles that were uploaded for it. */
 export async function deletePreview(
   {branch, confirm, ...options}: DeletePreviewOptions,
   host: PipelineHost,

@@ -139,7 +139,6 @@ const deploy: Step<PushRequest> = {
   },
 };
 
-/** A push, in the order of time. */
 const pushRows: Rows<PushRequest> = [
   resolve,
   guard,
@@ -176,7 +175,6 @@ export async function previewPush(options: PushRuntimeBundleBackendOptions, host
   return {selection, format, content, warnings, unchanged};
 }
 
-/** What a push without a target, or with one, resolves to. */
 export function pushResult(ledger: PushLedger): PushResult {
   const {open, release, bundleId, built, bundle, warnings, ...more} = known(
     ledger,

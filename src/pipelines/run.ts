@@ -17,7 +17,6 @@ export interface Step<Request = unknown> {
   readonly name: string;
   /** What it does, for users: `Upload the bundle`. */
   readonly title: string | ((ledger: Ledger<Request>) => string);
-  /** Whether it is needed. @default always */
   readonly due?: (ledger: Ledger<Request>) => boolean;
   /** Whether it runs if a step has failed, and only then. @default false */
   readonly recovers?: boolean;
@@ -33,7 +32,6 @@ export interface Question<Request = unknown> {
   readonly ask: (ledger: Ledger<Request>, host: RunHost) => Promise<void>;
 }
 
-/** A run, in the order of time. */
 export type Rows<Request> = readonly (Step<Request> | Question<Request>)[];
 
 /** Runs the steps that are due. Resolves to what is known then. */

@@ -8,10 +8,8 @@ import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
 import {runPipeline, type Rows, type Step} from './run.js';
 
-/** How a run chooses a backend, and reaches it. */
 export interface BackendRequest {
   readonly connection: ProjectOptions;
-  /** What it must be capable of. */
   readonly needs: readonly BackendCapability[];
 }
 
@@ -35,9 +33,7 @@ export const waitForChanged: Step = {
   },
 };
 
-/** A step that works with a backend. */
 interface BackendStep<Result> {
-  /** What the backend must be capable of. */
   readonly needs: readonly BackendCapability[];
   readonly name: string;
   readonly title: string;
@@ -55,11 +51,9 @@ export async function withBackend<Result>(
     run: async (ledger, {outlet}) => ({result: await make(known(ledger, 'open').open, outlet)}),
   };
   const {result} = await runPipeline([choose, step], {connection, needs}, host);
-  // The step has made it.
   return result as Result;
 }
 
-/** A change that is looked for, confirmed and made. */
 interface FoundChange<Found, Result> {
   readonly needs: readonly BackendCapability[];
   /** Undefined: there is nothing to change. */

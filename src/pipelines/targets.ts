@@ -118,7 +118,6 @@ export async function listVariables(options: TargetOptions, host: PipelineHost):
   });
 }
 
-/** Makes a simple change of a target. */
 export function changeTarget<
   Options extends TargetChangeOptions & {readonly wait?: boolean | undefined},
   Request extends {readonly targetSlug: string},

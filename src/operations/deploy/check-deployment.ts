@@ -20,13 +20,11 @@ export function shownPlace({url}: CheckOptions): string {
   return url.replace(/[?#].*/s, '');
 }
 
-/** What is checked: a target, and its URL if it is known. */
 interface Checked {
   readonly targetSlug: string;
   readonly url: string | undefined;
 }
 
-/** How checks ended. */
 export interface CheckedDeployment extends CheckOutcome {
   /** Of the target, as far as it is known by then. */
   readonly url: string | undefined;
@@ -140,7 +138,6 @@ function checkedUrl(place: string, targetUrl: string | undefined): URL | undefin
   return new URL(`${origin}${pathname.replace(/(?<!\/)\/+$/, '')}${place}`);
 }
 
-/** A bundle that is deployed, and does not pass its checks. */
 interface Unhealthy {
   readonly bundleId: BundleId;
   readonly release: Pick<Release, 'targetSlug' | 'rollsBack'>;

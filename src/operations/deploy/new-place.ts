@@ -9,7 +9,6 @@ import type {Release} from './release.js';
 
 /** What the list of targets says about the target of a deployment. Empty without a list. */
 export interface TargetLook {
-  /** What the deployment is about to create. */
   readonly newPlace?: NewPlace | undefined;
   /** The URL of a target that is there. */
   readonly listedUrl?: string | undefined;

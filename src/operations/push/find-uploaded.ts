@@ -16,7 +16,6 @@ const toleranceMs = 5000;
 /** Enough to see it, though others push at the same time. */
 const newest = {limit: 20, offset: 0};
 
-/** What was found. */
 export interface FoundUpload {
   /** Of a new bundle with the same message: somebody else may have pushed it. Undefined if there is none. */
   readonly bundleId: BundleId | undefined;

@@ -5,10 +5,8 @@ import {backendTitle} from '../../backends/names.js';
 import {createError} from '../../errors/index.js';
 import {count} from '../../text/sentence.js';
 
-/** A bundle as far as it is known: its size only once it is packed. */
 interface LimitedBundle {
   readonly files: readonly Pick<BundleFile, 'path' | 'size'>[];
-  /** Bytes of the archive. */
   readonly size?: number | undefined;
 }
 

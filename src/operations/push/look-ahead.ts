@@ -15,7 +15,6 @@ import type {PushContent} from './plan-push.js';
 /** From this size on, an upload is worth a request that tells whether it can succeed, in bytes. */
 const largeBytes = 20_000_000;
 
-/** An upload that is to come. */
 interface ComingUpload {
   readonly format: BundleFormat;
   /** Undefined if nothing is deployed. */

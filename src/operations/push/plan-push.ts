@@ -26,7 +26,6 @@ export type PushContent = PushPreview['content'];
 /** One known deployment of the service refuses larger archives. The server decides. */
 const largeArchiveBytes = 400 * 1000 * 1000;
 
-/** The format of a prebuilt archive. Undefined without one. */
 export async function archivedFormat({archive, cwd}: PushSource): Promise<BundleFormat | undefined> {
   return archive === undefined ? undefined : archiveFormat(resolve(cwd, archive));
 }
@@ -78,7 +77,6 @@ export async function planPush(open: OpenBackend, source: PushSource, format: Bu
   return {kind: 'archive', bundle};
 }
 
-/** Verifies the build directory and its configuration for a backend. */
 export async function planBuilt(open: OpenBackend, source: PushSource, format: BundleFormat): Promise<PushContent> {
   const plan = await planBundle({...source, format});
   plan.warnings.forEach((warning) => open.host.outlet.warn(warning));

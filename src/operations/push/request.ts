@@ -18,10 +18,8 @@ export interface PushSource
 
 /** A push whose options are valid: what each of its steps needs. */
 export interface PushRequest {
-  /** How to choose a backend, and to reach it. */
   readonly connection: OpenOptions & Pick<ProjectOptions, 'preference'>;
   readonly source: PushSource;
-  /** Undefined without a target. */
   readonly release: Release | undefined;
   readonly lastPush: LastPush;
   readonly uploadStates: UploadStates | undefined;

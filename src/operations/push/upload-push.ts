@@ -19,17 +19,14 @@ import type {BuiltContent, SentContent} from './build-push.js';
 import type {PushRequest} from './request.js';
 import {recordPush} from './unchanged-bundle.js';
 
-/** A bundle that is on the service. */
 export interface UploadedBundle {
   readonly bundleId: BundleId;
   readonly bundle: BundleContent & PackResult;
-  /** Undefined if nothing was uploaded. */
   readonly uploaded?: BuiltInUploadResult | undefined;
   /** For an upload that deploys: the deployments of the target right before it. */
   readonly before?: readonly DeploymentItem[] | undefined;
 }
 
-/** A push that is about to be made, or previewed. */
 interface PlannedPush {
   readonly targetSlug: string | undefined;
   readonly bundle: Pick<BundleContent, 'format' | 'message'> & Partial<PackResult>;

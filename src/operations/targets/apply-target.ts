@@ -22,7 +22,6 @@ export function applyingCapabilities(wanted: TargetConfiguration, rotate = false
   return reads.flatMap((capability) => [capability, writes[capability] ?? []].flat());
 }
 
-/** A value for an access header. */
 export const newAccessValue = () => randomBytes(24).toString('base64url');
 
 /** How a target is changed. `value` is that of the access header, if one is made. */

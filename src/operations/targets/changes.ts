@@ -9,7 +9,6 @@ import type {DryRunOptions} from '../options.js';
 
 // The simple changes of a target: a row each, from which a call of the library and a command are made.
 
-/** What is sent for a change. */
 interface TargetRequest {
   readonly targetSlug: string;
 }
@@ -18,11 +17,9 @@ interface TargetRequest {
 export interface TargetChange<Options extends TargetChangeOptions, Request extends TargetRequest, Made extends object> {
   /** As hooks, guards and `MYCLI_SAFETY` know it. */
   readonly operation: Exclude<WriteOperation, DeployOperation | 'delete' | 'create-target'>;
-  /** What the backend must be capable of. */
   readonly capability: BackendCapability;
   /** The step, as events have it. */
   readonly name: string;
-  /** What the step does, for users. */
   readonly title: (request: Request) => string;
   /** What it has done, or with a dry run would do. */
   readonly outcome: (request: Request, dryRun: boolean) => string;
@@ -54,7 +51,6 @@ export async function makeChange<Request extends TargetRequest>(
   if (!dryRun) await send(open, request).catch(explainMissing(open, {targetSlug, capability}));
 }
 
-/** Gives a row its type. */
 function row<Options extends TargetChangeOptions, Request extends TargetRequest, Made extends object>(
   change: TargetChange<Options, Request, Made>,
 ) {

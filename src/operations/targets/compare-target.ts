@@ -36,7 +36,6 @@ export function readingCapabilities(wanted: TargetConfiguration): readonly Backe
   ];
 }
 
-/** Reads what a configuration names of a target. */
 export async function readState(
   open: OpenBackend,
   targetSlug: string,
@@ -114,7 +113,6 @@ export async function currentConfiguration(open: OpenBackend, targetSlug: string
   };
 }
 
-/** In what a target differs from a configuration. */
 export function compareTarget(state: StateOfTarget, wanted: TargetConfiguration): readonly TargetDifference[] {
   const differs = (before: unknown, after: unknown) => canonical(before) !== canonical(after);
   const settings = Object.entries(wanted.settings ?? {}).flatMap(([name, after]): TargetDifference[] => {

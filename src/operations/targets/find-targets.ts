@@ -66,7 +66,6 @@ export async function verifyTarget(open: OpenBackend, targetSlug: string, histor
   if (targets !== undefined) knownAmong(targets, open, targetSlug);
 }
 
-/** A target that something waits for. */
 interface AwaitedTarget {
   readonly targetSlug: string;
   /** Whether it is known to have been there: a new one may not be listed yet. */
@@ -147,7 +146,6 @@ export interface FoundTarget extends TargetResult {
   readonly url: string;
 }
 
-/** The bundle that a target runs, with its description. */
 export async function findRunning(
   open: OpenBackend,
   targetSlug: string,

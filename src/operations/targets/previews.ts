@@ -48,7 +48,6 @@ export function previewSlugs(branch: string): readonly [string, string] {
   return [isFree ? slug : hashed, hashed];
 }
 
-/** Whether a target is the preview of another branch. */
 export function isOfOther({name}: Pick<TargetItem, 'name'>, branch: string): boolean {
   return name?.startsWith(namePrefix) === true && name !== previewName(branch);
 }
@@ -113,7 +112,6 @@ export async function bundlesOnlyOn(open: OpenBackend, targetSlug: string): Prom
   return uploaded.map(({bundleId}) => bundleId).filter((id) => own.includes(id) && !theirs.includes(id));
 }
 
-/** Checks that send the access header of a target. */
 export function withAccessHeader(
   checks: DeployPreviewOptions['check'],
   access: string | undefined,

@@ -14,10 +14,8 @@ import {explainMissing} from '../explain-missing.js';
 
 /** How often in a row a connection may fail, and how long one lasts that counts as none of them, in milliseconds. */
 const [maxFailures, provenMs] = [8, 5000];
-/** The longest pause before the next connection, in milliseconds. */
 const longestPauseMs = 30_000;
 
-/** What ends a connection, but not the logs. */
 const transientCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ERR_NETWORK',
   'ERR_TIMEOUT',

@@ -9,7 +9,6 @@ import {readTargets, refuseDeleted} from './find-targets.js';
 /** Making a target takes minutes. */
 const defaultPollInterval = 10;
 
-/** Waits until a target is made and nothing is being published to it. */
 export async function waitForTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
   let last: TargetItem | undefined;
   const check = () => ({
