@@ -52,13 +52,24 @@ export function admitLegacy({context, request}: Call): string {
 
 /** Admits whoever has an access token of this runtime's token endpoint, for its only organization. */
 export async function admitApi({context, request, params}: Call): Promise<string> {
-  const {auth, credentials} = context;
-  if (auth) await checkToken(request, context);
-  const {organizationId} = params;
-  if (auth && organizationId !== undefined && organizationId !== credentials.organizationId) {
-    throw new HttpFailure(403, `The token is not for the organization "${organizationId}".`);
+  const {auth, credentials, scopes} = context;
+  const {clientId, organizationId} = credentials;
+  if (!auth) return clientId;
+  const {scheme, value} = authorization(request);
+  const claims = scheme === 'bearer' ? await readIssued(value, clientId, context) : undefined;
+  if (!claims) {
+    const problem = scheme === '' ? 'The request has no access token.' : 'Unknown or expired access token.';
+    throw new HttpFailure(401, problem, {'www-authenticate': 'Bearer error="invalid_token"'});
   }
-  return credentials.clientId;
+  const missing = scopes?.find((scope) => !claims.scope.split(' ').includes(scope));
+  if (missing !== undefined) {
+    throw new HttpFailure(403, `The access token does not have the scope "${missing}".`, {
+      'www-authenticate': 'Bearer error="insufficient_scope"',
+    });
+  }
+  const {organizationId: requested = organizationId} = params;
+  if (requested === organizationId) return clientId;
+  throw new HttpFailure(403, `The token is not for the organization "${requested}".`);
 }
 
 /** Admits visitors with the password of the runtime and an access header of the target, if there are any. */
@@ -87,21 +98,6 @@ export function authorization(request: IncomingMessage): {readonly scheme: strin
   return {scheme: scheme.toLowerCase(), value};
 }
 
-async function checkToken(request: IncomingMessage, context: RuntimeContext): Promise<void> {
-  const {scheme, value} = authorization(request);
-  const claims = scheme === 'bearer' ? await readIssued(value, context.credentials.clientId, context) : undefined;
-  if (!claims) {
-    const problem = scheme === '' ? 'The request has no access token.' : 'Unknown or expired access token.';
-    throw new HttpFailure(401, problem, {'www-authenticate': 'Bearer error="invalid_token"'});
-  }
-  const missing = context.scopes?.find((scope) => !claims.scope.split(' ').includes(scope));
-  if (missing !== undefined) {
-    throw new HttpFailure(403, `The access token does not have the scope "${missing}".`, {
-      'www-authenticate': 'Bearer error="insufficient_scope"',
-    });
-  }
-}
-
 /** Issues an access token: a JWT, which clients can decode, and which survives a restart of the runtime. */
 export function issueToken(scope: string, context: RuntimeContext): Promise<string> {
   return issue({sub: context.credentials.clientId, scope, seconds: context.tokenSeconds}, context);
@@ -110,7 +106,6 @@ export function issueToken(scope: string, context: RuntimeContext): Promise<stri
 /** Whom tokens for logs are issued to. They are no access tokens. */
 const logReader = 'log-reader';
 
-/** Issues a token for the logs of a target. */
 export function issueLogToken(site: SiteName, context: RuntimeContext): Promise<string> {
   return issue({sub: logReader, scope: sitePath(site), seconds: 300}, context);
 }

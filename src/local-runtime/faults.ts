@@ -167,7 +167,6 @@ export class FaultBook {
     return this.#entries.filter(({left}) => left > 0);
   }
 
-  /** Removes a fault that `list()` has shown. */
   remove(number: number): void {
     this.#entries = this.#entries.filter((entry) => entry.number !== number);
   }

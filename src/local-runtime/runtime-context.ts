@@ -112,7 +112,6 @@ export function requestedBundle(call: Call, id = Number(param(call, 'bundleId'))
 /** How many requests are kept. */
 const maxRecords = 1000;
 
-/** Records a request that has ended. */
 export function recordRequest({requests, onRequest}: RuntimeContext, record: RequestRecord): void {
   requests.push(record);
   if (requests.length > maxRecords) requests.shift();

@@ -97,7 +97,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
   const servers = {api: createServer({connectionsCheckingInterval}), apps: createServer({connectionsCheckingInterval})};
   let folder: DataFolder | undefined;
   try {
-    const {path: directory, close: release} = (folder = await openDataFolder(settings.dataDirectory));
+    const {path: directory, remove} = (folder = await openDataFolder(settings.dataDirectory));
     // The given folder may be a link. Below it, none is followed.
     const store = await Store.open(await realpath(directory));
     const stored = await openCredentials(directory, settings.credentials);
@@ -111,7 +111,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     const close = (): Promise<void> => {
       signal?.removeEventListener('abort', abort);
       // Requests may be waiting for the server of an app.
-      closing ??= Promise.all([...closers.map((stop) => stop()), context.appServers?.close()]).then(release);
+      closing ??= Promise.all([...closers.map((stop) => stop()), context.appServers?.close()]).then(remove);
       return closing;
     };
     const abort = (): void => void close();
@@ -134,7 +134,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
   } catch (error) {
     servers.api.close();
     servers.apps.close();
-    await folder?.close();
+    await folder?.remove();
     throw systemCode(error) === undefined ? error : unusableFolder(settings.dataDirectory, error);
   }
 }
@@ -166,7 +166,7 @@ function createContext(
     },
     onOutput(site: SiteName, line: string, level: LogLevel) {
       onAppOutput(`${site.projectSlug}/${site.targetSlug}: ${line}`);
-      logs.add(site, {time: now().toISOString(), level, line});
+      logs.add(site, now().toISOString(), level, line);
     },
   };
   const appServers = settings.ssr ? new AppServers(appOptions) : undefined;
@@ -202,12 +202,7 @@ const listenReasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name is not known',
 };
 
-interface ListenOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly signal: AbortSignal | undefined;
-  readonly flag: string;
-}
+type ListenOptions = Pick<Settings, 'host' | 'signal'> & {readonly port: number; readonly flag: string};
 
 async function listen(server: Server, {host, port, signal, flag}: ListenOptions): Promise<string> {
   try {

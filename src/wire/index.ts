@@ -14,7 +14,6 @@ export interface NamedOperation extends Operation {
   readonly half: Half;
 }
 
-/** Everything that goes over the wire. */
 export const operations: readonly NamedOperation[] = halves.flatMap((half) =>
   Object.entries(half.operations).map(([name, operation]) => {
     const {prefix} = half;

@@ -9,8 +9,6 @@ import {configurationOperations, configurationSchemas} from './configuration-ope
 
 const {flag, object, onlyHosted, onlyLocal, optional, text, texts, time, uri, warnings} = s;
 
-const maxDeletedBundles = 1000;
-
 const deletionStatus = optional(text('`ACTIVE`, or a word that starts with `CLEANUP_`: it is being deleted.'));
 const bundleMessage = optional(text('The message of the bundle.'));
 
@@ -143,7 +141,7 @@ export const legacySchemas = {
   }),
   LegacyBulkDeleteRequest: object(
     'Bundles to delete.',
-    {bundle_ids: v.pipe(v.array(s.bundleId), v.minLength(1), v.maxLength(maxDeletedBundles))},
+    {bundle_ids: v.pipe(v.array(s.bundleId), v.minLength(1), v.maxLength(1000))},
     {examples: [{bundle_ids: [41, 42]}]},
   ),
   LegacyBulkDeleted: object('What became of each bundle.', {

@@ -8,7 +8,6 @@ export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With a colon before each name, as Hono has it. A server serves it with a final slash and without. */
   readonly path: string;
-  /** What it is for, in few words. */
   readonly route: WireRoute;
   readonly summary: string;
   readonly description?: string;

@@ -1,4 +1,5 @@
 import {STATUS_CODES} from 'node:http';
+import type {DeploymentStatus} from '../../backends/contract.js';
 import {targetSettings} from '../../settings/target-settings.js';
 import {api, type apiSchemas} from '../../wire/api.js';
 import {toWire} from '../../wire/service-fields.js';
@@ -7,14 +8,14 @@ import {HttpFailure, json} from '../answer.js';
 import {admitApi} from '../access.js';
 import {requestedBundle, param, projectOf, siteOf, type Call, type Protocol} from '../runtime-context.js';
 import {siteUrl} from '../sites/site-address.js';
-import {deploymentState, type DeploymentProgress} from '../store/deployment-records.js';
+import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {settingsOf, type Target, type TargetPhase} from '../store/target-records.js';
 import {receiveV2} from '../upload/receive-bundle.js';
 import {maskedValue, routesOf, type AnswerOf, type Handlers} from './serve.js';
 import {configurationHandlers} from './configuration-handlers.js';
 
-const descriptions: Readonly<Record<DeploymentProgress['status'], string>> = {
+const descriptions: Readonly<Record<DeploymentStatus, string>> = {
   queued: 'The deployment is queued.',
   in_progress: 'Copying the files of the bundle.',
   finished: 'The bundle is deployed.',
@@ -26,23 +27,19 @@ const handlers: Handlers<typeof api.operations> = {
     const {bundle, warnings, matches} = await receiveV2(call);
     return {bundleId: bundle.id, warnings, matches};
   },
-  listBundles: (call, range) =>
-    page(range, call.context.store.bundles(projectOf(call)), (bundle) => bundleRow(bundle, call)),
+  listBundles: (call, range) => page(call, range, call.context.store.bundles(projectOf(call)), bundleRow),
   async deploy(call, {bundleId}) {
     const bundle = requestedBundle(call, bundleId);
     return deploymentRow(await call.context.deployments.deploy(siteOf(call), {bundle, createdBy: call.user}), call);
   },
-  listDeployments: (call, range) =>
-    page(range, call.context.store.deployments(siteOf(call)), (deployment) => deploymentRow(deployment, call)),
+  listDeployments: (call, range) => page(call, range, call.context.store.deployments(siteOf(call)), deploymentRow),
   getDeployment(call) {
     const id = param(call, 'deploymentId');
     const deployment = call.context.store.deployments(siteOf(call)).find(({deploymentId}) => deploymentId === id);
     if (!deployment) throw new HttpFailure(404, `Deployment "${id}" does not exist.`);
     return deploymentRow(deployment, call);
   },
-  listEnvironments(call, range) {
-    return page(range, call.context.targets.list(projectOf(call)), (target) => environmentRow(target, call));
-  },
+  listEnvironments: (call, range) => page(call, range, call.context.targets.list(projectOf(call)), environmentRow),
   createEnvironment: (call, {displayName: name}) => createEnvironment(call, {name}),
   cloneEnvironment: (call, {displayName: name, sourceEnvironmentId: copyFrom}) =>
     createEnvironment(call, {name, copyFrom}),
@@ -57,13 +54,13 @@ const handlers: Handlers<typeof api.operations> = {
     return Object.fromEntries(rows);
   },
   setVariables: (call, changes) => call.context.targets.changeVariables(siteOf(call), changes, call.user),
-  ...configurationHandlers('api', environmentOf, (_, range, rows) => page(range, rows, (row) => row)),
+  ...configurationHandlers('api', environmentOf, (call, range, rows) => page(call, range, rows, (row) => row)),
   async makePrimary(call) {
     await call.context.targets.makePrimary(siteOf(call));
     return environmentOf(call);
   },
-  listStorefronts: ({context}, range) =>
-    page(range, context.store.projects(), (slug) => ({storefrontId: slug, storefrontName: slug})),
+  listStorefronts: (call, range) =>
+    page(call, range, call.context.store.projects(), (slug) => ({storefrontId: slug, storefrontName: slug})),
   invalidate: (call, {pattern}) => call.context.targets.invalidate(siteOf(call), pattern, call.user),
 };
 
@@ -80,8 +77,9 @@ export const apiProtocol: Protocol = {
   routes: routesOf(api.operations, handlers),
 };
 
-function page<Item, Row>(range: Range, items: readonly Item[], row: (item: Item) => Row) {
-  return {...range, total: items.length, data: items.slice(range.offset, range.offset + range.limit).map(row)};
+function page<Item, Row>(call: Call, range: Range, items: readonly Item[], row: (item: Item, call: Call) => Row) {
+  const shown = items.slice(range.offset, range.offset + range.limit);
+  return {...range, total: items.length, data: shown.map((item) => row(item, call))};
 }
 
 function bundleRow(bundle: BundleRecord, {context}: Call): AnswerOf<typeof apiSchemas.ApiBundle> {

@@ -29,7 +29,6 @@ export function configurationHandlers<Row, Page>(
     if (redirect === undefined) throw new HttpFailure(404, 'The target has no such redirect.');
     return redirect;
   };
-  /** Replaces the redirects of a target. */
   const change = (call: Call, changed: (redirects: readonly RedirectRecord[]) => readonly RedirectRecord[]) =>
     call.context.targets.configure(siteOf(call), ({redirects}) => ({redirects: [...changed(redirects)]}));
   const completed = (values: Readonly<Record<string, unknown>>, id: string): RedirectRecord => {

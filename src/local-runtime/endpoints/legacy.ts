@@ -15,7 +15,7 @@ import {maskedValue, routesOf, type AnswerOf, type Handlers} from './serve.js';
 import {configurationHandlers} from './configuration-handlers.js';
 
 const handlers: Handlers<typeof legacy.operations> = {
-  listProjects: (call, range) => page(call, range, call.context.store.projects(), (slug) => projectRow(slug, call)),
+  listProjects: (call, range) => page(call, range, call.context.store.projects(), projectRow),
   pushV1: async (call) => pushedV1(await receiveV1(call), `${call.origin}/`),
   pushAndDeployV1(call) {
     const site = siteOf(call);
@@ -29,14 +29,11 @@ const handlers: Handlers<typeof legacy.operations> = {
     const {bundle, warnings, matches} = await receiveV2(call);
     return {id: bundle.id, warnings, matches};
   },
-  listBundles: (call, range) =>
-    page(call, range, call.context.store.bundles(projectOf(call)), (bundle) => bundleRow(bundle, call)),
+  listBundles: (call, range) => page(call, range, call.context.store.bundles(projectOf(call)), bundleRow),
   deleteBundles: (call, {bundle_ids: ids}) => removeSeveral(call, ids),
   deleteBundle: (call) => call.context.deployments.deleteBundle(requestedBundle(call)),
   downloadBundle: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
-  listTargets(call, range) {
-    return page(call, range, call.context.targets.list(projectOf(call)), (target) => targetRow(target, call));
-  },
+  listTargets: (call, range) => page(call, range, call.context.targets.list(projectOf(call)), targetRow),
   getTarget: (call) => targetRow(call.context.targets.find(siteOf(call)), call),
   async deploy(call, {bundle_id: requested}) {
     const {deployments} = call.context;
@@ -46,10 +43,7 @@ const handlers: Handlers<typeof legacy.operations> = {
     await deployments.deploy(site, {bundle: requestedBundle(call, id), createdBy: call.user});
     return {warnings: []};
   },
-  listDeployments: (call, range) =>
-    page(call, range, call.context.store.deployments(siteOf(call)), (deployment) =>
-      deploymentRow(deployment, call.context.now()),
-    ),
+  listDeployments: (call, range) => page(call, range, call.context.store.deployments(siteOf(call)), deploymentRow),
   createTarget(call, {slug, name, ...given}) {
     const settings = fromWire(targetSettings, 'legacy', given);
     return createTarget(call, {projectSlug: projectOf(call), targetSlug: slug}, {name, settings});
@@ -115,18 +109,18 @@ const statusWords = {queued: 'Queued', in_progress: 'In Progress', failed: 'Fail
 
 /** One page of a list, with the URLs of the adjacent ones. */
 function page<Item, Row>(
-  {origin, path}: Call,
+  call: Call,
   {limit, offset}: Range,
   items: readonly Item[],
-  row: (item: Item) => Row,
+  row: (item: Item, call: Call) => Row,
 ): {count: number; next: string | null; previous: string | null; results: Row[]} {
   const url = (start: number): string =>
-    `${origin}${path}?${new URLSearchParams({limit: String(limit), offset: String(start)}).toString()}`;
+    `${call.origin}${call.path}?${new URLSearchParams({limit: String(limit), offset: String(start)}).toString()}`;
   return {
     count: items.length,
     next: offset + limit < items.length ? url(offset + limit) : null,
     previous: offset > 0 ? url(Math.max(0, offset - limit)) : null,
-    results: items.slice(offset, offset + limit).map(row),
+    results: items.slice(offset, offset + limit).map((item) => row(item, call)),
   };
 }
 
@@ -147,7 +141,8 @@ function bundleRow(bundle: BundleRecord, {context}: Call): AnswerOf<typeof legac
   };
 }
 
-function deploymentRow(deployment: DeploymentRecord, now: Date): AnswerOf<typeof legacySchemas.LegacyDeployment> {
+function deploymentRow(deployment: DeploymentRecord, call: Call): AnswerOf<typeof legacySchemas.LegacyDeployment> {
+  const now = call.context.now();
   const {status, updatedAt} = deploymentState(deployment, now);
   return {
     bundle: {id: deployment.bundleId, message: deployment.message},

@@ -12,7 +12,6 @@ import {sendFile} from '../send-file.js';
 import type {BundleRecord} from '../store/store.js';
 import {routesOf} from './serve.js';
 
-/** The description of the protocols, which needs no credentials. */
 export const openApiProtocol: Protocol = {
   prefix: '/openapi.json/',
   admit: () => 'reader',
@@ -30,7 +29,6 @@ export const openApiProtocol: Protocol = {
 
 const validMilliseconds = 3600 * 1000;
 
-/** Presigned URLs: they allow downloading the archive for an hour, without credentials. */
 export const archiveProtocol: Protocol = {
   prefix: '/api/archives/',
   admit: checkSignature,

@@ -21,7 +21,6 @@ type Handled<Served extends Operation> = Served extends {readonly answer: infer 
   ? Promise<AnswerOf<Body> | Response> | AnswerOf<Body>
   : Promise<Response> | Promise<void>;
 
-/** A handler for each operation. */
 export type Handlers<Operations extends Readonly<Record<string, Operation>>> = {
   readonly [Name in keyof Operations]: (call: Call, input: InputOf<Operations[Name]>) => Handled<Operations[Name]>;
 };
@@ -56,7 +55,6 @@ function numbersOf(query: URLSearchParams): Readonly<Record<string, unknown>> {
 
 const pathSchema = v.partial(v.object(pathParameters));
 
-/** Checks the parts of a path. @throws HttpFailure 400. */
 export function checkPath(params: Readonly<Record<string, string>>): void {
   const {bundleId} = params;
   validate(pathSchema, bundleId === undefined ? params : {...params, bundleId: Number(bundleId)}, 'The path');

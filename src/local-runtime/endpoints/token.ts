@@ -8,7 +8,6 @@ import {routesOf} from './serve.js';
 
 const headers = {'cache-control': 'no-store'};
 
-/** The token endpoint of Runtime (OAuth): the client credentials grant with HTTP Basic (RFC 6749, 4.4). */
 export const tokenProtocol: Protocol = {
   prefix: `${token.operations.requestToken.path}/`,
   admit: () => 'oauth-client',

@@ -62,7 +62,6 @@ export async function addFault(call: Call): Promise<Response> {
   return seeOther(path);
 }
 
-/** Removes the fault of a form. One that is used up is gone already. */
 export async function removeFault(call: Call): Promise<Response> {
   call.context.faults.remove(Number((await readForm(call)).get('fault')));
   return seeOther(path);

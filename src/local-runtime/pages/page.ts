@@ -74,10 +74,7 @@ export function foreign(text: string, longest = 120): Html {
   return /^\S{1,30}$/.test(text) ? html`<bdi class="whole">${shown}</bdi>` : html`<bdi>${shown}</bdi>`;
 }
 
-const timeFormat = new Intl.DateTimeFormat('en-GB', {
-  ...{day: 'numeric', month: 'short', year: 'numeric'},
-  ...{hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZoneName: 'short'},
-});
+const timeFormat = new Intl.DateTimeFormat('en-GB', {dateStyle: 'medium', timeStyle: 'long'});
 
 /** A time, in the time zone of the runtime, which is that of its user. */
 export function timeText(iso: string): Html {
@@ -89,14 +86,14 @@ export function sizeText(bytes: number): Html {
   return html`<span class="whole">${prettyBytes(bytes)}</span>`;
 }
 
+const ages = new Intl.RelativeTimeFormat('en');
 const units = {day: 86_400, hour: 3600, minute: 60} as const;
 
 /** How long ago a time was, in its largest unit: `2 hours ago`. The time itself is its tooltip. */
 export function ageText(iso: string, now: Date): Html {
   const seconds = (now.getTime() - Date.parse(iso)) / 1000;
   const unit = (['day', 'hour', 'minute'] as const).find((each) => seconds >= units[each]);
-  const count = unit && Math.floor(seconds / units[unit]);
-  const age = unit ? `${count} ${unit}${count === 1 ? '' : 's'} ago` : 'just now';
+  const age = unit === undefined ? 'just now' : ages.format(-Math.floor(seconds / units[unit]), unit);
   return html`<time datetime="${iso}" title="${timeFormat.format(new Date(iso))}">${age}</time>`;
 }
 

@@ -73,13 +73,12 @@ function targetCard(call: Call, target: Target, place: page.Html): page.Html {
 ${current ? html`${link}${deploymentLine(current, context)}` : html`<p class="soft">Nothing is live.</p>`}
 ${next && html`<div class="next">${current && stateText(next, context)}${deploymentLine(next, context)}</div>`}
 ${variables.length > 0 && html`<p class="soft next">Variables: ${page.foreign(variables.join(', '))}</p>`}
-${configurationLines(context, target).map((line) => html`<p class="soft next">${page.foreign(line)}</p>`)}
+${configurationLines(target).map((line) => html`<p class="soft next">${page.foreign(line)}</p>`)}
 </li>`;
 }
 
-/** What is set for a target besides what every target has, its redirects, whether it is shut, and its last log lines. */
-function configurationLines({logs}: RuntimeContext, target: Target): readonly string[] {
-  const {settings, redirects, access, primary} = target;
+/** What is set for a target besides what every target has, its redirects, and whether it is shut. */
+function configurationLines({settings, redirects, access, primary}: Target): readonly string[] {
   const {proxies = [], ...others} = settings;
   const set = Object.entries(others).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const moved = redirects.slice(0, listed).map(({from, to}) => `${from} → ${to}`);
@@ -93,7 +92,6 @@ function configurationLines({logs}: RuntimeContext, target: Target): readonly st
     ...(passed.length > 0 ? [`Proxies, which only a hosted service passes on: ${passed.join(', ')}`] : []),
     ...(moved.length > 0 ? [`Redirects: ${[...moved, ...more].join(', ')}`] : []),
     ...(access.length > 0 ? ['Shut: visitors need an access header.'] : []),
-    ...logs.last(target).slice(-5),
   ];
 }
 
@@ -155,7 +153,7 @@ function stateText(deployment: DeploymentRecord, {deployments, now}: RuntimeCont
   const {status, percentage} = deploymentState(deployment, now());
   const current = deployments.current(deployment);
   if (current?.number === deployment.number) return html`<span class="state live">Live</span>`;
-  const progress = status === 'in_progress' && percentage !== undefined ? ` ${percentage}%` : '';
+  const progress = status === 'in_progress' ? ` ${percentage}%` : '';
   return html`<span class="state ${status}">${stateWords[status]}${progress}</span>`;
 }
 

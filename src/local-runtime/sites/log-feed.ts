@@ -4,12 +4,6 @@ import {sitePath, type SiteName} from './site-address.js';
 /** What the server of an app prints to stderr counts as errors. */
 export type LogLevel = 'INFO' | 'ERROR';
 
-interface LogLine {
-  readonly time: string;
-  readonly level: LogLevel;
-  readonly line: string;
-}
-
 /** How many lines of each target are kept. */
 const mostKept = 100;
 
@@ -18,7 +12,7 @@ export class LogFeed {
   readonly #lines = new EventEmitter().setMaxListeners(0);
   readonly #last = new Map<string, readonly string[]>();
 
-  add(site: SiteName, {time, level, line}: LogLine): void {
+  add(site: SiteName, time: string, level: LogLevel, line: string): void {
     this.#last.set(sitePath(site), [...this.last(site), `${time} ${level} ${line}`].slice(-mostKept));
     this.#lines.emit(sitePath(site), `${time}\t\t${level}\t${line}`);
   }

@@ -10,42 +10,32 @@ import {createError} from '../../errors/index.js';
 import {systemCode} from '../../errors/system-failure.js';
 import {dataFolders} from '../../files/own-files.js';
 import {readJsonFile} from '../../files/read-file.js';
-import {createSweptDirectory} from '../../files/temporary-directory.js';
+import {createSweptDirectory, type TemporaryDirectory} from '../../files/temporary-directory.js';
 import {makePrivateDirectory, moveFile} from '../../files/write-files.js';
 import type {LocalRuntimeCredentials} from '../runtime-options.js';
 
-export interface DataFolder {
-  readonly path: string;
-  /** Removes the folder if it is temporary. */
-  close(): Promise<void>;
-}
+export type DataFolder = Pick<TemporaryDirectory, 'path' | 'remove'>;
 
 const files = ['credentials.json', 'port.json', 'state.json'];
 
 /**
  * Opens a folder for one runtime, or creates a temporary one after removing those that killed runtimes left behind. It
- * may come from a checkout: links and named pipes in it are refused.
+ * may come from a checkout: links and named pipes in it are refused. `remove()` leaves a given folder alone.
  */
 export async function openDataFolder(dataDirectory: string | undefined): Promise<DataFolder> {
-  if (dataDirectory === undefined) {
-    const temporary = await createSweptDirectory(tmpdir());
-    await makeFolders(temporary.path);
-    return {path: temporary.path, close: () => temporary.remove()};
-  }
-  const folder = path.resolve(dataDirectory);
-  await makePrivateDirectory(folder);
-  await verify(folder);
-  await makeFolders(folder);
-  return {path: folder, close: () => Promise.resolve()};
-}
-
-async function makeFolders(folder: string): Promise<void> {
+  const folder =
+    dataDirectory === undefined
+      ? await createSweptDirectory(tmpdir())
+      : {path: path.resolve(dataDirectory), remove: () => Promise.resolve()};
+  await makePrivateDirectory(folder.path);
+  await verify(folder.path);
   for (const name of dataFolders) {
     // Not recursive: on a full disk, that fails with ENOENT.
-    await mkdir(path.join(folder, name), {mode: 0o700}).catch((error: unknown) => {
+    await mkdir(path.join(folder.path, name), {mode: 0o700}).catch((error: unknown) => {
       if (systemCode(error) !== 'EEXIST') throw error;
     });
   }
+  return folder;
 }
 
 async function verify(folder: string): Promise<void> {

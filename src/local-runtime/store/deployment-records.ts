@@ -173,22 +173,15 @@ export class Deployments {
   }
 }
 
-export interface DeploymentProgress {
-  readonly status: DeploymentStatus;
-  /** 0 to 100. Undefined while queued. */
-  readonly percentage: number | undefined;
-  /** When it entered this state, in ISO 8601. */
-  readonly updatedAt: string;
-  /** Seconds it took. Undefined until it has ended. */
-  readonly duration: number | undefined;
-}
-
 const queuedShare = 0.25;
 
 const failsAt = 50;
 
-/** The state of a deployment at `now`, computed only from its timestamps. */
-export function deploymentState(deployment: DeploymentRecord, now: Date): DeploymentProgress {
+/**
+ * The state of a deployment at `now`, computed only from its timestamps: since when it is in that state, its percentage
+ * unless it is queued, and the seconds it took if it has ended.
+ */
+export function deploymentState(deployment: DeploymentRecord, now: Date) {
   const {outcome, createdAt, startsAt, endsAt} = deployment;
   const time = now.getTime();
   const [created, starts, ends] = [Date.parse(createdAt), Date.parse(startsAt), Date.parse(endsAt)];
@@ -197,7 +190,7 @@ export function deploymentState(deployment: DeploymentRecord, now: Date): Deploy
   if (time >= ends || time < created) {
     return {status: outcome, percentage: limit, updatedAt: endsAt, duration: (ends - created) / 1000};
   }
-  if (time < starts) return {status: 'queued', percentage: undefined, updatedAt: createdAt, duration: undefined};
+  if (time < starts) return {status: 'queued', updatedAt: createdAt} as const;
   const percentage = Math.floor((limit * (time - starts)) / (ends - starts));
-  return {status: 'in_progress', percentage, updatedAt: startsAt, duration: undefined};
+  return {status: 'in_progress', percentage, updatedAt: startsAt} as const;
 }

@@ -83,12 +83,8 @@ export class Targets {
 
   /** A slug for a new target of this name, as services make it that do not let clients choose. */
   makeSlug(name: string): string {
-    const word = name
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, '-')
-      .slice(0, 12)
-      .replaceAll(/^-|-$/g, '');
-    return `${word || 'target'}-${randomBytes(3).toString('hex')}`;
+    const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? ['target'];
+    return `${words.join('-').slice(0, 12).replace(/-$/, '')}-${randomBytes(3).toString('hex')}`;
   }
 
   /** Makes a target. A copy gets variables, redirects and settings of its source, and runs what that runs. */

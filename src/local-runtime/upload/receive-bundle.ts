@@ -38,9 +38,7 @@ export async function receiveV1(call: Call): Promise<AcceptedUpload> {
   });
 }
 
-interface Received extends Pick<BundleRecord, 'format' | 'message'> {
-  readonly checked: CheckedBundle;
-}
+type Received = Pick<BundleRecord, 'format' | 'message'> & {readonly checked: CheckedBundle};
 
 /** Reads an upload into a folder, and moves that into the store as a bundle. */
 async function receive(call: Call, read: (archive: string) => Promise<Received>): Promise<AcceptedUpload> {

@@ -6,17 +6,11 @@ import {refuseBomb} from '../../bundle/prebuilt/read-archive.js';
 import {readTar} from '../../bundle/prebuilt/read-tar.js';
 import {exists} from '../../files/read-file.js';
 
-/** What to unpack of a bundle, and where. */
-interface UnpackOptions {
-  /** The folder of the archive that contains the files. */
-  readonly root: string;
-  readonly folder: string;
-  /** Paths relative to `root`. @default all */
-  readonly wanted?: ReadonlySet<string>;
-}
-
-/** Unpacks those files of an archive that are wanted. It may be of a data folder from somebody else. */
-export async function unpackBundle(archive: string, {root, folder, wanted}: UnpackOptions): Promise<void> {
+/** Unpacks the files below `root` of an archive, or those of them that are wanted, into a folder. */
+export async function unpackBundle(
+  archive: string,
+  {root, folder, wanted}: {readonly root: string; readonly folder: string; readonly wanted?: ReadonlySet<string>},
+): Promise<void> {
   const folders = new Set<string>();
   const links: {readonly file: string; readonly target: string}[] = [];
   for await (const {header, content} of readTar(archive, {checkSize: refuseBomb})) {
