@@ -1,29 +1,5 @@
-import type {
-  BundleInspection,
-  DeleteBundlesResult,
-  DiffBundlesResult,
-  DownloadBundleResult,
-  ListBundlesResult,
-  ListDeploymentsResult,
-  PruneBundlesResult,
-} from '../../operations/bundle-options.js';
-import type {
-  AppliedTarget,
-  CreatedTarget,
-  DeletedPreview,
-  DeletedTarget,
-  DeployedPreview,
-  InvalidateResult,
-  ListPreviewsResult,
-  ListProjectsResult,
-  ListTargetsResult,
-  ListVariablesResult,
-  ProjectStatus,
-  PrunePreviewsResult,
-  SetVariablesResult,
-  TargetDiff,
-  TargetStatus,
-} from '../../operations/targets/options.js';
+import type * as bundles from '../../operations/bundle-options.js';
+import type * as targets from '../../operations/targets/options.js';
 import type {BundleId, DeploymentItem, LogEntry} from '../../backends/contract.js';
 import type {BackendFailure} from '../../backends/registry.js';
 import type {RuntimeBackend} from '../../backends/names.js';
@@ -98,23 +74,23 @@ export interface Documents {
   /** The built archive, or the plan of a dry run. Not printed with `--output -`. */
   readonly 'bundle:build': BuiltBundle | BuildDryRun;
   /** The deleted bundles. */
-  readonly 'bundle:delete': DeleteBundlesResult;
+  readonly 'bundle:delete': bundles.DeleteBundlesResult;
   /** The deployed bundle. */
   readonly 'bundle:deploy': DeployBundleResult;
   /** The difference between two bundles. */
-  readonly 'bundle:diff': DiffBundlesResult;
+  readonly 'bundle:diff': bundles.DiffBundlesResult;
   /** The downloaded archive. */
-  readonly 'bundle:download': DownloadBundleResult;
+  readonly 'bundle:download': bundles.DownloadBundleResult;
   /** One page of a target's deployments. */
   readonly 'bundle:history': DeploymentHistory;
   /** Contents of an archive file or, with its backend, project and ID, of an uploaded bundle. */
-  readonly 'bundle:inspect': ArchiveInspection & Partial<BundleInspection>;
+  readonly 'bundle:inspect': ArchiveInspection & Partial<bundles.BundleInspection>;
   /** One page of a project's bundles. */
-  readonly 'bundle:list': ListBundlesResult;
+  readonly 'bundle:list': bundles.ListBundlesResult;
   /** The bundle deployed by the promotion. */
   readonly 'bundle:promote': PromoteBundleResult;
   /** The pruned bundles, or with `--dry-run` those that would be. */
-  readonly 'bundle:prune': PruneBundlesResult;
+  readonly 'bundle:prune': bundles.PruneBundlesResult;
   /** The pushed bundle, or the plan of a dry run. */
   readonly 'bundle:push': PushResult | PushDryRun;
   /** The bundle deployed by the rollback. */
@@ -140,11 +116,11 @@ export interface Documents {
   /** The names in a dotenv file, compared with the variables of a target. */
   readonly 'env:diff': VariableNamesDiff;
   /** The variables of a target, without their values. */
-  readonly 'env:list': ListVariablesResult;
+  readonly 'env:list': targets.ListVariablesResult;
   /** The names of the variables that were set, or with `--dry-run` would be. */
-  readonly 'env:set': SetVariablesResult;
+  readonly 'env:set': targets.SetVariablesResult;
   /** The names of the variables that were removed, or with `--dry-run` would be. */
-  readonly 'env:unset': SetVariablesResult;
+  readonly 'env:unset': targets.SetVariablesResult;
   /** The project that was set up. */
   readonly init: {
     /** The configuration file that was written. */
@@ -163,31 +139,31 @@ export interface Documents {
   /** The URL of a target. */
   readonly open: OpenedTarget;
   /** The deleted target of a branch, if there was one, or with `--dry-run` the one that would be. */
-  readonly 'preview:down': DeletedPreview;
+  readonly 'preview:down': targets.DeletedPreview;
   /** The previews of a project. */
-  readonly 'preview:list': ListPreviewsResult;
+  readonly 'preview:list': targets.ListPreviewsResult;
   /** The deleted previews, or with `--dry-run` those that would be. */
-  readonly 'preview:prune': PrunePreviewsResult;
+  readonly 'preview:prune': targets.PrunePreviewsResult;
   /** The push to the target of a branch, or the plan of a dry run. */
-  readonly 'preview:up': DeployedPreview | PreviewDryRun;
+  readonly 'preview:up': targets.DeployedPreview | PreviewDryRun;
   /** The projects that the credentials reach. */
-  readonly 'project:list': ListProjectsResult;
+  readonly 'project:list': targets.ListProjectsResult;
   /** The running local runtime, on one line as soon as it is ready. */
   readonly 'runtime:start': Pick<LocalRuntime, 'origin' | 'appsOrigin' | 'dataDirectory' | 'credentials'>;
   /** What each target of a project runs. */
   readonly status: StatusOfTargets;
   /** In what a target differed from its configuration, and how much of that was changed. */
-  readonly 'target:apply': AppliedTarget;
+  readonly 'target:apply': targets.AppliedTarget;
   /** The created target, or with `--dry-run` the one that would be. */
   readonly 'target:create': NewTarget;
   /** The deleted target, or with `--dry-run` the one that would be. */
-  readonly 'target:delete': DeletedTarget;
+  readonly 'target:delete': targets.DeletedTarget;
   /** In what a target differs from its configuration, or with `--init` what was written about it. */
   readonly 'target:diff': DiffedTarget;
   /** The patterns that the service is dropping from its cache, or with `--dry-run` would. */
-  readonly 'target:invalidate': InvalidateResult;
+  readonly 'target:invalidate': targets.InvalidateResult;
   /** The targets of a project. */
-  readonly 'target:list': ListTargetsResult;
+  readonly 'target:list': targets.ListTargetsResult;
 }
 
 export interface StoredLogin {
@@ -272,11 +248,11 @@ export interface DeploymentEntry extends Omit<DeploymentItem, 'deployment'> {
 }
 
 /** A deployment in a history. */
-interface HistoryEntry extends DeploymentEntry, Pick<ListDeploymentsResult['deployments'][number], 'live'> {}
+interface HistoryEntry extends DeploymentEntry, Pick<bundles.ListDeploymentsResult['deployments'][number], 'live'> {}
 
-export interface StatusOfTargets extends Omit<ProjectStatus, 'targets'> {
+export interface StatusOfTargets extends Omit<targets.ProjectStatus, 'targets'> {
   /** In the order of the server's list. */
-  readonly targets: readonly (Omit<TargetStatus, 'live' | 'underway' | 'failed'> & {
+  readonly targets: readonly (Omit<targets.TargetStatus, 'live' | 'underway' | 'failed'> & {
     /** The deployment whose bundle runs, if there is one and the server reports it. */
     readonly live?: DeploymentEntry | undefined;
     /** The deployment that is queued or in progress. */
@@ -291,24 +267,24 @@ interface OpenedTarget extends FoundTarget {
   readonly opened: boolean;
 }
 
-export interface DeploymentHistory extends Omit<ListDeploymentsResult, 'deployments'> {
+export interface DeploymentHistory extends Omit<bundles.ListDeploymentsResult, 'deployments'> {
   /** Newest first. */
   readonly deployments: readonly HistoryEntry[];
 }
 
-export interface NewTarget extends CreatedTarget {
+export interface NewTarget extends targets.CreatedTarget {
   /** Whether nothing was created because of `--dry-run`. */
   readonly dryRun: boolean;
 }
 
-export interface DiffedTarget extends TargetDiff {
+export interface DiffedTarget extends targets.TargetDiff {
   /** With `--init`: what the target is like. */
   readonly configuration?: TargetConfig | undefined;
   /** With `--init`: the configuration file that has it now. Absent if the file is code, where you have to add it. */
   readonly file?: string | undefined;
 }
 
-export interface VariableNamesDiff extends Omit<ListVariablesResult, 'variables'> {
+export interface VariableNamesDiff extends Omit<targets.ListVariablesResult, 'variables'> {
   /** Those that the target lacks. */
   readonly missing: readonly string[];
   /** Those that only the target has. */
