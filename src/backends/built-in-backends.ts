@@ -37,16 +37,11 @@ export interface BackendLocation {
   readonly optionsSha256?: string | undefined;
 }
 
-/**
- * A backend of this package. It is written like a plugin's, except that its options come from the host's own settings.
- */
+/** A backend of this package. Its options come from the host's own settings. */
 export interface BuiltIn {
   readonly backend: HostBackend;
   options(settings: BackendSettings): unknown;
-  /**
-   * Where it keeps bundles.
-   * @throws RuntimeCliError `ERR_OPTION_INVALID`.
-   */
+  /** Where it keeps bundles. @throws if an address is invalid */
   location(settings: BackendSettings, env: Environment): Omit<BackendLocation, 'backend'>;
   unconfigured(settings: BackendSettings, env: Environment): NotConfigured;
   /** What it requires of slugs, if it cannot take these. @default it can take all */

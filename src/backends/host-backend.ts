@@ -74,20 +74,14 @@ export interface HostBackend<Options = unknown> extends Omit<Backend<Options>, '
   verify?(context: BuiltInVerifyContext<Options>): Promise<VerifiedCredentials>;
   /** Formats whose upload also deploys if there is a target, so it waits for the target to be free. @default none */
   readonly deploysOnUpload?: readonly BundleFormat[] | undefined;
-  /**
-   * Makes a request that a push makes anyway before its upload, while the build is still looked at: what fails then
-   * fails early. Resolves to what `deploy` gets as `noted`.
-   */
+  /** Makes early, so that it fails early, a request that a push needs. Resolves to what `deploy` gets as `noted`. */
   ahead?(
     push: {readonly format: BundleFormat; readonly targetSlug?: string | undefined},
     context: BuiltInContext<Options>,
   ): Promise<NotedAhead | undefined>;
   /** Uploads a bundle, and deploys it to `context.targetSlug` if its format is in `deploysOnUpload`. */
   upload(bundle: Bundle, context: BuiltInContext<Options>): Promise<BuiltInUploadResult>;
-  /**
-   * Uploads a v1 bundle that is packed while it is sent, so there is no file, and no digest until the end. Backends
-   * without this member, and prebuilt archives, use `upload` with an archive file.
-   */
+  /** Uploads a v1 bundle that is packed while it is sent. Without it, the host packs a file for `upload`. */
   uploadStream?(bundle: StreamedBundle, context: BuiltInContext<Options>): Promise<BuiltInUploadResult>;
 }
 

@@ -42,7 +42,7 @@ export function failedTwice(first: unknown, error: unknown): unknown {
 /** Statuses that prove that an upload was not carried out. */
 const definiteRejections: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 406, 415]);
 
-/** Why a failed Api upload may fall back to legacy. Undefined when it may have been carried out, or would fail there. */
+/** Why a failed Api upload may fall back to legacy. Undefined if it may have been carried out, or would fail there. */
 export function uploadFallbackReason(error: unknown): string | undefined {
   if (isRuntimeCliError(error) && error.code === 'ERR_CAPABILITY_UNSUPPORTED') return asClause(error.message);
   return rejection(error, 'upload', ({code, status = 0}) => code !== 'ERR_NETWORK' && definiteRejections.has(status));

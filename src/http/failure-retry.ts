@@ -1,4 +1,6 @@
+import {once} from 'node:events';
 import type {RequestError, RetryFunction} from 'got';
+import {isRuntimeCliError} from '../errors/index.js';
 import {
   HttpCall,
   isBroken,
@@ -12,7 +14,7 @@ import {failureKind, failureReason, isLocalRefusal, knownError, type FailureKind
 import {isMaintenance, unclearStatuses} from './errors/response-error.js';
 import {RequestCount} from './rate-limit/hooks.js';
 import {announceRetry, planRetry, type RateLimitMiddlewareConfig, type RateLimitPolicy} from './rate-limit/policy.js';
-import type {RetryEvent} from './types.js';
+import type {FailedAttempt, HttpOptions, HttpStream, OpenedStream, RetryEvent, StreamingClient} from './types.js';
 
 /** got's `retry.calculateDelay`, for everything but answered rate limits, which are retried by their hooks. */
 export function createFailureRetry(
@@ -46,7 +48,7 @@ function isClosedWhenKept(error: RequestError, {attempt, isStale}: HttpCall): bo
 const lasting: ReadonlySet<FailureKind> = new Set(['unknown-host', 'certificate', 'proxy', 'not-http']);
 
 /** Whether there was no connection, and the next attempt may get one. */
-export function isUnconnected(error: Error, options: Pick<RequestOptions, 'url'>, attempt: Attempt): boolean {
+function isUnconnected(error: Error, options: Pick<RequestOptions, 'url'>, attempt: Attempt): boolean {
   if (!attempt.started || attempt.connected) return false;
   return !lasting.has(failureKind(error)) && !isLocalRefusal(error, options, attempt);
 }
@@ -98,4 +100,49 @@ function planRepeat(
 
 function failureOf({response}: RequestError) {
   return {status: response?.statusCode, retryAfter: response?.headers['retry-after']};
+}
+
+/** Requests something that is read as a stream, again until a response begins: got retries no streams. */
+export async function openStream(
+  http: StreamingClient,
+  url: URL | string,
+  headers: NonNullable<HttpOptions['headers']>,
+  waitToRetry: (attempt: FailedAttempt) => Promise<boolean>,
+): Promise<OpenedStream> {
+  for (let retries = 0; ; retries += 1) {
+    // Those of got have their options.
+    const body = http.stream(url, {headers}) as HttpStream & {readonly options: RequestOptions};
+    // A response can fail as soon as it has begun, before anyone listens for errors.
+    const failures: unknown[] = [];
+    body.on('error', (error) => failures.push(error));
+    try {
+      await once(body, 'response');
+      if (failures.length > 0) throw failures[0];
+      return {body, status: body.response?.statusCode ?? 0, headers: body.response?.headers ?? {}};
+    } catch (error) {
+      body.destroy();
+      const attempt = failedAttempt(error, retries, body);
+      if (attempt === undefined || !(await waitToRetry(attempt))) throw error;
+    }
+  }
+}
+
+function failedAttempt(
+  error: unknown,
+  retries: number,
+  {options, response}: HttpStream & {readonly options: RequestOptions},
+): FailedAttempt | undefined {
+  const attempt = HttpCall.of(options.context)?.attempt;
+  if (!isRuntimeCliError(error) || !attempt?.started) return undefined;
+  const {message: reason, status, cause} = error;
+  const failure = status === undefined && cause instanceof Error ? cause : undefined;
+  const isUnsent = failure !== undefined && isUnconnected(failure, options, attempt);
+  const isLost = failure === undefined ? (status ?? 0) >= 500 : ['lost', 'stalled'].includes(failureKind(failure));
+  return {
+    retries,
+    reason,
+    status,
+    retryAfter: response?.headers['retry-after'],
+    retryable: isUnsent || (isLost && retries < maxRepeats),
+  };
 }

@@ -5,7 +5,7 @@ export {createRequestBodies} from './request-bodies.js';
 export {clientRules, createHttpClient, loadHttpClient, type HttpClientOptions} from './client.js';
 export {isInsecureOrigin, normalizeOrigin} from './origin.js';
 export {createRetryWait} from './rate-limit/wait.js';
-export {openStream} from './open-stream.js';
+export {openStream} from './failure-retry.js';
 export {readJsonBody, wrongAnswer} from './errors/failure.js';
 export {createRedactor} from './redact.js';
 export {readSocket} from './web-socket.js';

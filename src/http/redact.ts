@@ -1,9 +1,6 @@
 const mask = '***';
 
-/**
- * Masks the secrets, as `createMasker` does, the values of `Authorization` headers, and the credentials and queries of
- * URLs, which may be presigned.
- */
+/** Masks the secrets, values of `Authorization` headers, and credentials and queries of URLs. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const maskSecrets = createMasker(secrets);
   return (text) =>
@@ -18,10 +15,7 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
       );
 }
 
-/**
- * Masks secrets of 4 characters or more: as such, encoded for JSON, URLs, forms and HTML, once or more, in base64, broken
- * into lines, and single lines of them. The list may grow.
- */
+/** Masks secrets, and their lines: as such, encoded once or more, in base64, broken into lines. The list may grow. */
 export function createMasker(secrets: readonly string[]): (text: string) => string {
   let count = 0;
   let forms: readonly string[] = [];
@@ -79,10 +73,7 @@ function utf8(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/**
- * Masks what is a form once it is decoded. No regular expression: a long secret could exceed its limits, and the error
- * would repeat it.
- */
+/** Masks what is a form once it is decoded. A regular expression of a long secret could exceed its limits. */
 function maskForms(text: string, forms: readonly string[]): string {
   const bytes = text.replaceAll(parts, bytesOf);
   const secret = new Uint8Array(bytes.length);
@@ -127,11 +118,7 @@ function formsOf(secrets: readonly string[]): readonly string[] {
   return [...new Set(bytes)].filter((form) => form.length >= shortest);
 }
 
-/**
- * The user and password of a URL. They end at the first `@`, or at the last one if the password contains a slash or the
- * like, which makes the URL invalid but is still meant as one; not if a port follows the host. Nothing in it looks far
- * ahead: a server may have written the text.
- */
+/** The user and password of a URL, also one that is invalid because the password contains a slash or the like. */
 const urlCredentials = /(\b[a-z][\w+.-]{0,30}:[/]{2})(?:[^/?#@]*@|[^/?#@:]*:(?!\d{1,5}[/?#])(?:[^@]{0,200}@)+)/gi;
 
 function maskQueries(word: string): string {

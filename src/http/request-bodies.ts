@@ -143,7 +143,7 @@ function base64Segment(source: StreamSource): Segment {
 /** Bytes to encode at a time: strings of more than 128 KiB would each get memory anew from the system. */
 const groupBytes = 90 * 1024;
 
-/** Encodes into one buffer, since each chunk is sent before the next is asked for: new ones take a fifth of the time. */
+/** Encodes into one buffer, since each chunk is sent before the next is asked for: new ones take a fifth longer. */
 async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   // Room for a group and what was left of the one before.
   const memory = Buffer.allocUnsafe(((groupBytes + 3) / 3) * 4);

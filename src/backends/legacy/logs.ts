@@ -17,7 +17,7 @@ export async function* tailLogs({targetSlug}: TargetRequest, context: LegacyCont
   for await (const message of context.openSocket(url)) yield* entriesOf(message);
 }
 
-/** The entries of a message: a JSON array of `{message, timestamp}`. Anything else is one entry, and nothing is none. */
+/** The entries of a message: a JSON array of `{message, timestamp}`. Anything else is one entry. */
 function* entriesOf(text: string): Generator<LogEntry, void, undefined> {
   if (text.trim() === '') return;
   const json = tryJson(text);

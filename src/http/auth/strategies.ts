@@ -1,6 +1,6 @@
 import {aborted} from 'node:util';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {asRecord, isRecord, tryJson} from '../../text/json.js';
+import {asRecord, tryJson} from '../../text/json.js';
 import {createHttpClient} from '../client.js';
 import {wrongAnswer} from '../errors/failure.js';
 import {isFromBetween, responseError, serverMessage} from '../errors/response-error.js';
@@ -196,25 +196,18 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     const answer = {statusCode: status, headers, rawBody: Buffer.from(body), request};
     if (isRefusal(status) && !isFromBetween(answer, true)) throw this.#refused(status, body, redact);
     if (status < 200 || status >= 300) throw responseError(answer, redact, {speaksJson: true});
-    const granted = tryJson(body);
-    if (!isRecord(granted)) throw wrongAnswer(response, 'is not JSON');
-    const {access_token: token, expires_in: expiresIn} = granted;
+    const {access_token: token, expires_in: expiresIn} = asRecord(tryJson(body));
     if (typeof token === 'string') this.#onToken(token);
     if (typeof token !== 'string' || token.length > maxTokenLength || !headerToken.test(token)) {
-      const problem = token ? 'an access token that cannot be sent in a header' : 'no access token';
-      throw createError('ERR_RESPONSE_INVALID', `The token endpoint returned ${problem}.`, {
-        status,
-        ...this.#request(redact),
-      });
+      throw wrongAnswer(
+        response,
+        `has ${token ? 'an access token that cannot be sent in a header' : 'no access token'}`,
+      );
     }
     const lifeMs = lifeMsOf(expiresIn);
     const expiresAt = requestedAt + lifeMs - Math.min(renewalMarginMs, lifeMs / 2);
     this.#token = {header: `Bearer ${token}`, expiresAt};
     return this.#token;
-  }
-
-  #request(redact: Redact) {
-    return {method: 'POST', path: redact(this.#tokenUrl.pathname)};
   }
 
   #refused(status: number, body: string, redact: Redact): Error {
@@ -225,7 +218,8 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     const message = [`The token endpoint refused the client (${status})`, ...reasons].join(': ');
     return createError('ERR_OAUTH', asSentence(message), {
       status,
-      ...this.#request(redact),
+      method: 'POST',
+      path: redact(this.#tokenUrl.pathname),
       details: {...(oauthError && {oauthError}), ...(explanation && {serverMessage: explanation})},
       suggestions: [
         oauthError === 'invalid_scope'
