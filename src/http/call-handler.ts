@@ -35,7 +35,9 @@ export function createCallHandler(context: CallHandlerContext): HandlerFunction 
       throw mapped(error);
     };
     const json = result.json.bind(result);
-    const settled = settle(result, call, options, mapped);
+    const settled = Promise.resolve<unknown>(result)
+      .catch(rethrow)
+      .finally(() => call.attempt.end());
     // got adds its own promise's members unless they exist already. Its `json` would reject with an error that holds
     // the whole request, including credentials.
     const readable = Object.assign(settled, {json: async () => settled.then(json).catch(rethrow)});
@@ -87,24 +89,8 @@ function logAttempt(request: ClientRequest, options: Options, logger: CallHandle
 function mapStreamErrors(stream: Request, mapped: (error: unknown) => unknown): void {
   const destroy = stream._destroy.bind(stream);
   stream._destroy = (error, callback) =>
-    destroy(error, (failure) => callback(failure instanceof Error ? asError(mapped(failure)) : failure));
-}
-
-function asError(value: unknown): Error {
-  return value instanceof Error ? value : new Error(String(value));
-}
-
-async function settle<T>(
-  result: CancelableRequest<T>,
-  call: HttpCall,
-  options: Options,
-  mapped: (error: unknown) => unknown,
-): Promise<T> {
-  try {
-    return await result;
-  } catch (error) {
-    throw mapped(error);
-  } finally {
-    call.attempt.end();
-  }
+    destroy(error, (failure) => {
+      const told = failure ? mapped(failure) : null;
+      callback(told === null || told instanceof Error ? told : new Error(String(told)));
+    });
 }
