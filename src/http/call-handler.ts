@@ -1,5 +1,5 @@
 import type {ClientRequest, IncomingMessage} from 'node:http';
-import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request} from 'got';
+import type {GotReturn, HandlerFunction, Options, Request} from 'got';
 import {HttpCall, describeRequest, statusName} from './connection/call.js';
 import {limitAnswer, watchRequest} from './connection/watch.js';
 import {failureReason, redactorFor, toCliError, type ErrorContext} from './errors/failure.js';
@@ -89,8 +89,10 @@ function logAttempt(request: ClientRequest, options: Options, logger: CallHandle
 function mapStreamErrors(stream: Request, mapped: (error: unknown) => unknown): void {
   const destroy = stream._destroy.bind(stream);
   stream._destroy = (error, callback) =>
-    destroy(error, (failure) => {
-      const told = failure ? mapped(failure) : null;
-      callback(told === null || told instanceof Error ? told : new Error(String(told)));
-    });
+    destroy(error, (failure) => callback(failure instanceof Error ? asError(mapped(failure)) : failure));
+}
+
+/** A reason to abort may be anything. */
+function asError(value: unknown): Error {
+  return value instanceof Error ? value : new Error(String(value));
 }
