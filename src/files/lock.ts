@@ -62,9 +62,7 @@ async function findOther(path: string, own: string): Promise<string | undefined>
   return undefined;
 }
 
-/**
- * Whether a lock was renewed lately, by the clock of the file system: that of a container whose processes we can't see.
- */
+/** Whether a lock of a container, whose processes we can't see, was renewed lately, by the clock of the file system. */
 async function isFresh(other: string, own: string): Promise<boolean> {
   const [theirs, ours] = await Promise.all([other, own].map((path) => stat(path).catch(() => undefined)));
   return theirs !== undefined && ours !== undefined && ours.mtimeMs - theirs.mtimeMs < 3 * renewalMs;

@@ -7,9 +7,7 @@ import {systemCode} from '../errors/system-failure.js';
 
 export const ownPid = process.pid;
 
-/**
- * Names, in 8 hex digits, where process IDs mean what they mean here: this start of the machine, this PID namespace.
- */
+/** Names, in 8 hex digits, where process IDs mean what they mean here: this start of the machine and PID namespace. */
 export function ownPidSpace(): string {
   return createHash('sha256').update(describePidSpace()).digest('hex').slice(0, 8);
 }
@@ -39,8 +37,8 @@ export function hasDied(pid: number, space: string | undefined): boolean {
 }
 
 /**
- * Whether a file or folder belongs to this user or to root, and so does the link to it if the path is one. Look before
- * you read it: a file of somebody else may have no end. What is missing is nobody else's.
+ * Whether a file or folder, and a link to it, belongs to this user or to root. Look before you read it: a file of
+ * somebody else may have no end. What is missing is nobody else's.
  */
 export function isTrusted(path: string): boolean {
   return foreignOwner(path) === undefined;

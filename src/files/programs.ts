@@ -26,9 +26,7 @@ export function findProgram(name: string, env: Environment, cwd?: string): strin
   return files.find((file) => isFile(file, constants.X_OK)) ?? files.find((file) => isFile(file, constants.F_OK));
 }
 
-/**
- * npm or yarn. On Windows the script that their batch files start: oclif starts no batch file whose path has a blank.
- */
+/** npm or yarn, on Windows their script: oclif starts no batch file whose path has a blank. */
 export function findPackageManager(name: string, env: Environment): string | undefined {
   const found = findProgram(name, env);
   const script = join(dirname(found ?? ''), `node_modules/${name}/bin/${name}-cli.js`);
@@ -58,10 +56,7 @@ export interface ProgramStart {
   readonly windowsVerbatimArguments: boolean;
 }
 
-/**
- * How to start the file of a program. Arguments of Windows' batch files, such as `npm.cmd`, are quoted as cross-spawn
- * does.
- */
+/** How to start a program. Arguments of Windows' batch files, such as `npm.cmd`, are quoted as cross-spawn does. */
 export function startOf(file: string, args: readonly string[], env: Environment): ProgramStart {
   if (!onWindows || /\.(?:com|exe)$/i.test(file)) return {file, args, windowsVerbatimArguments: false};
   // With these, a batch file hands on what it was given, and it is interpreted once more.

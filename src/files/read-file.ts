@@ -4,8 +4,7 @@ import {buffer} from 'node:stream/consumers';
 import {parseJson} from '../text/json.js';
 
 /**
- * The text of a user's file, without byte order mark: UTF-8, or UTF-16 with a mark, which PowerShell writes.
- * @throws Error if it is neither: what is read wrongly would be obeyed wrongly.
+ * UTF-8, or UTF-16 with a mark, which PowerShell writes. @throws Error: what is read wrongly would be obeyed wrongly.
  */
 export function decodeText(bytes: Uint8Array): string {
   const [first, second] = bytes;

@@ -21,9 +21,7 @@ const maxRetries = 5;
 /** Milliseconds after which a folder counts as left behind if we cannot check its process. */
 const abandonedAfter = 7 * 24 * 60 * 60 * 1000;
 
-/**
- * Creates `mycli-<pid>-<PID namespace>-<random>` in `parent`, accessible only to its owner. `pid`: who will remove it.
- */
+/** Creates `mycli-<pid>-<PID namespace>-<random>` in `parent`, for its owner alone. `pid`: who will remove it. */
 export async function createTemporaryDirectory(parent: string, pid: number): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(parent, `mycli-${String(pid)}-${ownPidSpace()}-`)).catch((error: unknown) => {
     throw outputError(parent, error);

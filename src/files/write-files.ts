@@ -10,10 +10,7 @@ import {isTrusted} from './ownership.js';
 import {readJsonFile} from './read-file.js';
 import {createSweptDirectory} from './temporary-directory.js';
 
-/**
- * Creates a folder that only its owner can access, and its missing parents. Node's recursive `mkdir` never returns
- * below /proc, where a HOME may be.
- */
+/** With its missing parents. Node's recursive `mkdir` never returns below /proc, where a HOME may be. */
 export async function makePrivateDirectory(path: string): Promise<void> {
   try {
     await makeOne(path);
@@ -33,9 +30,7 @@ async function makeOne(path: string): Promise<void> {
   }
 }
 
-/**
- * What Windows, and the drives and shares of other systems that it serves, say while another program has the file open.
- */
+/** What Windows, and drives and shares that it serves, say while another program has the file open. */
 const heldCodes: ReadonlySet<unknown> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 /** Milliseconds between the attempts to move a file: a virus scanner or a reader lets go of it within two seconds. */
 const pauses = [10, 40, 100, 250, 400, 600, 600];
@@ -95,10 +90,7 @@ export async function stageFile<Result>(
   }
 }
 
-/**
- * Atomically replaces a text file, or creates it. @throws RuntimeCliError `ERR_OUTPUT`
- * @param mode Permissions of the file, before the umask. @default those of the replaced file
- */
+/** Atomically replaces a text file, or creates it. @default mode That of the replaced file. @throws `ERR_OUTPUT` */
 export async function replaceTextFile(path: string, text: string, mode?: number): Promise<void> {
   verifyRegular(path);
   const replaced = await stat(path).catch(() => undefined);
@@ -130,8 +122,8 @@ export function verifyRegular(path: string): void {
 }
 
 /**
- * Reads a JSON file; undefined if it does not exist. One of another user is an error. The value of invalid JSON is
- * `undefined`, because the parser's error would quote a part of it.
+ * A JSON file; undefined if it does not exist. The value of invalid JSON is `undefined`: an error would quote a part of
+ * it.
  */
 export async function readPrivateFile(path: string): Promise<{readonly value: unknown} | undefined> {
   try {

@@ -8,8 +8,7 @@ import {firstOf, hasPath, namesIn, type Project, readConfigs, readJsonRecord, re
 import {hasServerCode} from './server-scripts.js';
 
 /**
- * The row of a build, whose project's package.json or own files name the framework, with its paths in this build.
- * @param isSite whether only rows of builds without a server count
+ * The row of a build with its paths there, by the project's package.json or own files. `isSite`: rows without a server.
  */
 export async function frameworkOfBuild(
   projectDirectory: string,
@@ -55,9 +54,7 @@ const signedRows = frameworks
   .toReversed()
   .map(({signature = [], ...row}) => ({...row, signature, marks: [signature]}));
 
-/**
- * The rows of a project's frameworks: those that its settings tell (`isSet`: there is one) first, then the usual ones.
- */
+/** The rows of a project's frameworks: those that its settings tell (`isSet`: there is one) before the usual ones. */
 export async function rowsOf(project: Project): Promise<{
   readonly rows: readonly Framework[];
   readonly expected: Framework | undefined;
@@ -164,8 +161,8 @@ export async function located(row: Framework, build: string): Promise<Framework 
 }
 
 /**
- * A folder in a build that has all of `paths`, as deep as a workspace may have an application. Synchronous: a build may
- * have thousands of folders.
+ * A folder in a build, as deep as a workspace has one, that has `paths`. Synchronous: there may be thousands of
+ * folders.
  */
 function folderOf(build: string, paths: readonly string[], base = '', depth = 4): string | undefined {
   const entries = entriesOf(join(build, base));

@@ -20,9 +20,7 @@ interface Directories {
   readonly build: string;
 }
 
-/**
- * Warnings about what a build lacks: folders that its framework doesn't copy, packages, an entry that can be started.
- */
+/** What a build lacks: folders that its framework doesn't copy, packages, an entry that can be started. */
 export async function buildWarnings(
   framework: Pick<Framework, 'name' | 'copies' | 'entries' | 'isProgram'>,
   directories: Directories,

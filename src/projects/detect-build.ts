@@ -151,8 +151,8 @@ async function detectIn(project: Project): Promise<DetectedBuild | undefined> {
 }
 
 /**
- * Sites come first where `build` is not among the folders. It is left out if a site is beside it and it has neither a
- * page nor a server.
+ * Sites come first, unless `build` is among the folders. It is left out beside a site if it has neither page nor
+ * server.
  */
 async function withSitesFirst(directory: string, folders: readonly string[]): Promise<readonly string[]> {
   const areSites = await Promise.all(folders.map((folder) => isStaticBuild(join(directory, folder))));
@@ -166,9 +166,7 @@ async function withSitesFirst(directory: string, folders: readonly string[]): Pr
   return [...sites, ...folders.filter((folder) => !sites.includes(folder))];
 }
 
-/**
- * Whether a build is a site without server code. Those of some frameworks (`project`) have a folder for each language.
- */
+/** Whether a build is a site without server code. Those of some frameworks (`project`) have folders for languages. */
 export async function isStaticBuild(directory: string, project?: string): Promise<boolean> {
   if (await isSource(directory)) return false;
   if ((await namesIn(directory)).includes('index.html')) {

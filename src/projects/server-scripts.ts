@@ -83,10 +83,7 @@ export function mayBeServerScript(path: string, head: string): boolean {
   return false;
 }
 
-/**
- * Finds the scripts that only a server can run: those that import what only Node has, and what these import.
- * @param known Scripts of the server, by other signs.
- */
+/** Finds the scripts that import what only Node has, and what these and those `known` to be the server's import. */
 export async function findServerScripts(
   {paths, head, text}: ScriptSource,
   known: readonly ServerScript[] = [],
@@ -140,8 +137,8 @@ const runner = /(?:^|[\s/])(?:node|nodemon|bun|deno|tsx|ts-node|pm2|forever|elec
 const libraryKeys = ['exports', 'module', 'types', 'typings', 'browser', 'unpkg'];
 
 /**
- * The files of a build that a package.json, the project's or one in the build, starts: by its `start` scripts, by
- * `main`, unless a page loads that or it is a library's, or as the framework of a server.
+ * The files of a build that the package.json of project or build starts: by `start` scripts, by `main`, unless a page
+ * loads that or it is a library's, or as the framework of a server.
  */
 export async function startedScripts(
   project: string,
@@ -183,10 +180,7 @@ export async function startedScripts(
   return found;
 }
 
-/**
- * Whether a build has code for a server, by names and by the scripts outside of the usual folders of what browsers
- * load.
- */
+/** Whether a build has code for a server, by names and by scripts outside of the folders of what browsers load. */
 export async function hasServerCode(build: string, project = build): Promise<boolean> {
   const paths = await filesIn(build);
   if (serverCodeIn(paths).length > 0) return true;

@@ -26,10 +26,8 @@ export function isLarge({size}: PlannedFile): boolean {
 }
 
 /**
- * Reads a file piece by piece, synchronously: waiting for a thread would take longer. Fails at the end if the file was
- * modified.
+ * Reads a file synchronously: waiting for a thread would take longer. @throws RuntimeCliError `ERR_FILE_CHANGED`
  * @param memory `pieceBytes` to read all pieces into, which has the last of them when the next is asked for.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` if it no longer matches the plan.
  */
 export function* readFile(file: PlannedFile, memory?: Buffer): Generator<Buffer, void> {
   try {

@@ -28,11 +28,7 @@ export interface PackOptions {
 /** Minimum bytes between progress reports. Thousands of small files do not deserve a line each. */
 const progressBytes = 256 * 1024;
 
-/**
- * Packs a bundle into any stream, and ends it (stdout stays open). If that fails, `destination` is destroyed with a
- * partial archive in it.
- * @throws RuntimeCliError `ERR_FILE_CHANGED`; `signal.reason` if aborted; any error of `destination`.
- */
+/** Packs a bundle into any stream, and ends it (stdout stays open). If that fails, there is a partial archive in it. */
 export async function packBundle(
   plan: BundlePlan,
   destination: Writable,
@@ -87,10 +83,7 @@ interface WriteBundleOptions extends PackOptions {
   readonly manifest?: boolean | undefined;
 }
 
-/**
- * Packs a bundle into a file, which is complete or not written. Its manifest is never that of another archive.
- * @throws RuntimeCliError like `packBundle`; `ERR_OUTPUT` if the file cannot be written.
- */
+/** Packs a bundle into a file, which is complete or not written. Its manifest is never that of another archive. */
 export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions): Promise<Bundle> {
   const {path, mode = 0o600, manifest = false, ...packing} = options;
   const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, packing));
@@ -167,8 +160,8 @@ async function* tarBlocks(plan: BundlePlan, onEnd: (result: PackResult) => void)
 const headBytes = 512;
 
 /**
- * Verifies, by their first bytes, that writing would only replace an archive and a manifest, or empty files.
- * @throws RuntimeCliError `ERR_OUTPUT` naming the file.
+ * Verifies that writing would only replace an archive and a manifest, or empty files. @throws RuntimeCliError
+ * `ERR_OUTPUT`
  */
 export async function verifyReplaceable(path: string): Promise<void> {
   const isManifest = (head: Buffer) => ownKind(head.toString('latin1')) === 'manifest';

@@ -59,8 +59,8 @@ class PieceMemory {
 }
 
 /**
- * Has archiver write `entries`, until nobody reads `blocks` any more. archiver is never destroyed: the entry that it is
- * writing would throw an error that nobody can catch. Once nothing reads from it, it stops, and holds nothing open.
+ * Has archiver write `entries`, until nobody reads `blocks`. It is never destroyed: the entry that it is writing would
+ * throw an error that nobody can catch. Once nothing reads from it, it holds nothing open.
  */
 async function feed(
   archive: Archiver,

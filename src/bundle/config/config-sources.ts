@@ -59,10 +59,7 @@ async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource |
   return {from: showFile(path, cwd), content: {ssrOnly, ssrShared, ssrParameters, bundleMetadata}, otherKeys};
 }
 
-/**
- * Executes the project's `config.server.ts`, `.js` or `.mjs`, then the build's compiled `config.server.js`, if they
- * exist and ssrOnly or ssrShared is still missing.
- */
+/** Executes the project's `config.server.*`, then the build's compiled one, while ssrOnly or ssrShared is missing. */
 async function readServerConfigs(
   directories: ProjectBuild,
   cwd: string,
@@ -89,8 +86,7 @@ async function readServerConfigs(
 }
 
 /**
- * Warns of an export of which nothing is used: it is meant for another tool, or has another shape than we know.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` if the file is the framework's, whose lists would be missing.
+ * Warns of an export of which nothing is used. It is an error if the file is the framework's, whose lists are missing.
  */
 function withoutSettings(content: ServerContent, exported: unknown, file: string, isOwn: boolean): string | undefined {
   if (Object.values(content).some((value) => value !== undefined)) return undefined;
@@ -185,9 +181,7 @@ function showFile(path: string, cwd: string): string {
 }
 
 /**
- * Reads the sources of a bundle's configuration: options, then the on-disk v2 file or, if there is none, the
- * `config.server` files (unless ssrOnly and ssrShared are options) and the framework's own settings.
- * @param configPath v2 only: path of the on-disk file, relative to the build directory.
+ * Options, then the on-disk v2 file or, without one, the `config.server` files and the framework's own settings.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
 export async function readConfigSources(

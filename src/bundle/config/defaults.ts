@@ -51,10 +51,7 @@ const packageSchema = v.object({
   devDependencies: v.optional(dependenciesSchema, {}),
 });
 
-/**
- * The dependencies in a project's package.json, for the dependencies `auto`. With development dependencies, because
- * what is bundled into an application often is one.
- */
+/** For the dependencies `auto`, with development dependencies: what is bundled into an application often is one. */
 export async function readDeclaredDependencies(projectDirectory: string): Promise<Record<string, string>> {
   const path = join(projectDirectory, 'package.json');
   try {

@@ -15,10 +15,7 @@ export interface OwnSettings {
 
 const types = ['js', 'yml', 'yaml', 'json'];
 
-/**
- * Reads the settings of a PWA Kit application where its own client does, in the build and then the project.
- * @param target The environment it is deployed to (`DEPLOY_TARGET`).
- */
+/** Reads the settings of a PWA Kit application where its own client does. `target`: where it is deployed to. */
 export async function readPwaKitSettings(
   directories: CodeTrust & {readonly build: string},
   target: string | undefined,

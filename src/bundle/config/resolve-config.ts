@@ -55,9 +55,8 @@ interface Fallback {
 }
 
 /**
- * Resolves the configuration of a bundle. Each key comes from the first of `sources` that has it, else from the
- * framework or the defaults. `ssrParameters` are merged over each other and over the defaults.
- * @param sources Highest precedence first. Only options and the on-disk file have metadata.
+ * Each key comes from the first of `sources` (highest precedence first) that has it, else from the framework or the
+ * defaults. `ssrParameters` are merged over each other and over the defaults.
  */
 export function resolveConfig(sources: readonly ConfigSource[], fallback: Fallback = {}): ResolvedConfig {
   const ssrOnly = patternsOf('ssrOnly', sources, fallback);

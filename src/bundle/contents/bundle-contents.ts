@@ -59,10 +59,7 @@ export type ArchiveContents = Omit<BundleContents, keyof PackResult> & PackResul
 
 type ContentsOptions = ArchiveLayoutOptions & {readonly signal?: AbortSignal | undefined};
 
-/**
- * Reads what an archive contains, with the digests of its files.
- * @param path Absolute.
- */
+/** Reads what an archive contains, with the digests of its files. `path`: absolute. */
 export async function readArchiveContents(
   path: string,
   {rootDir, configPath, signal}: ContentsOptions,
@@ -155,10 +152,7 @@ export interface ArchiveInspection extends Omit<ArchiveContents, 'matchMode'> {
   readonly problems: readonly string[];
 }
 
-/**
- * Inspects an archive.
- * @param archive absolute path
- */
+/** Inspects an archive. `archive`: absolute path. */
 export async function inspectFile(
   archive: string,
   options: ArchiveLayoutOptions & {readonly signal?: AbortSignal | undefined},

@@ -161,8 +161,7 @@ interface CheckOptions {
 }
 
 /**
- * Refuses to publish what is not for visitors. Returns warnings about what is allowed, or may be meant.
- * @throws RuntimeCliError `ERR_SENSITIVE_FILES` naming the files.
+ * Refuses (`ERR_SENSITIVE_FILES`) to publish what is not for visitors. Warns about what is allowed, or may be meant.
  */
 export async function checkFileKinds(files: readonly BundleFile[], options: CheckOptions): Promise<readonly string[]> {
   const {buildDirectory, allowSensitiveFiles = false, allowSourceMaps = false, framework} = options;

@@ -18,8 +18,7 @@ export function linkWork(): {left: number} {
 }
 
 /**
- * Why a link cannot be in an archive, if so. Its writer and its readers ask the same.
- * @param path The link, relative to the folder that it must not leave.
+ * Why a link, by its path in the folder that it must not leave, cannot be in an archive. Writer and readers ask this.
  * @param links Targets of all links in the folder, by their paths.
  */
 export function linkProblem(

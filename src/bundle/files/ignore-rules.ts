@@ -16,10 +16,7 @@ export interface FoundPath {
 /** Decides what to exclude from a bundle. */
 export interface IgnoreRules {
   readonly patterns: readonly string[];
-  /**
-   * Marks each path with the rule that excludes it.
-   * @throws RuntimeCliError `ERR_PATTERN_INVALID` for rules that take too long; `signal.reason` when aborted.
-   */
+  /** Marks each path with the rule that excludes it. Throws as `limitedMatching`. */
   mark(paths: readonly FoundPath[], signal?: AbortSignal): Promise<void>;
 }
 
@@ -27,9 +24,8 @@ export interface IgnoreRules {
 const ignoreFile = '.bundleignore';
 
 /**
- * Reads the `.bundleignore` of each of `directories`, and adds `patterns`: gitignore syntax, case-sensitive, relative
- * to the build directory. The last match wins.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` for a file that cannot be read.
+ * Reads the `.bundleignore` of `directories`, and adds `patterns`: gitignore syntax, case-sensitive, the last match
+ * wins.
  */
 export async function readIgnoreRules(
   directories: readonly string[],
@@ -50,10 +46,7 @@ export async function readIgnoreRules(
   return {patterns: rules, mark: (paths, signal) => matchAll(paths, mark, signal)};
 }
 
-/**
- * Warnings about rules that begin with the build directory, as those of git do: they match nothing in it.
- * @param folder The build directory, relative to the project's.
- */
+/** Warnings about rules that begin with the build directory (`folder`, in the project), as those of git do. */
 export function misplacedRules(
   patterns: readonly string[],
   folder: string,

@@ -33,10 +33,8 @@ export interface PatternLists {
 }
 
 /**
- * Compiles glob patterns: picomatch's rules, except that no wildcard matches the dot of a dotfile; `!` excludes,
- * wherever it is in the list. A hostile pattern can match for ever: those of an archive are for `markFiles` and
- * `countMatches`.
- * @throws RuntimeCliError `ERR_PATTERN_INVALID` for patterns that are invalid.
+ * picomatch's rules, except that no wildcard matches the dot of a dotfile; `!` excludes, wherever it is in the list. A
+ * hostile pattern can match for ever: those of an archive are for `markFiles` and `countMatches`.
  */
 export function compilePatterns(patterns: readonly string[]): CompiledPatterns {
   const compiled = matchers(patterns).map((matches, index) => {
@@ -79,8 +77,7 @@ export async function countMatches(
 }
 
 /**
- * Marks each file with whether the patterns match it. Throws as `limitedMatching`.
- * @returns The patterns that match no file on their own. Never includes exclusions.
+ * Marks each file. Returns the patterns that match none on their own, without exclusions. Throws as `limitedMatching`.
  */
 export async function markFiles(
   files: readonly MatchableFile[],
@@ -136,8 +133,8 @@ function runLimited(doing: () => void, timeout: number): void {
 }
 
 /**
- * Returns a function that calls `match` with each item. Only V8 can stop a regular expression that backtracks:
- * `node:vm` has a time limit. It throws RuntimeCliError `ERR_PATTERN_INVALID` then, and `signal.reason` when aborted.
+ * Calls `match` with each item, under a time limit: only V8 (`node:vm`) can stop a regular expression that backtracks.
+ * Throws RuntimeCliError `ERR_PATTERN_INVALID` then, and `signal.reason` when aborted.
  */
 export function limitedMatching(what = 'patterns', example = 'server/**'): MatchAll {
   let left = maxMatchingMs;
@@ -184,8 +181,8 @@ export function showPattern(pattern: string): string {
 }
 
 /**
- * Warnings about a backslash before a name, as in a path of Windows: it escapes, and the pattern matches nothing. On
- * Windows, where no name has what is escaped, it is an error.
+ * A backslash before a name, as in a path of Windows, escapes. On Windows, where no name has what is escaped, it is an
+ * error.
  */
 export function backslashWarnings(what: string, patterns: readonly string[]): readonly string[] {
   return patterns.flatMap((pattern) => {

@@ -43,7 +43,6 @@ interface CheckedBuild extends Pick<Scan, 'files' | 'ignored'> {
 /**
  * Verifies that the bundle has its server-only files. An ignore rule that excludes everything an ssrOnly pattern
  * matches has hit an entry point, unless the pattern is a framework's and its entries are there.
- * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING`; those of `verifyMarks`.
  */
 export function verifyServerFiles(
   format: BundleFormat,
@@ -74,7 +73,6 @@ export function verifyServerFiles(
 /**
  * Refuses a bundle that would publish its server. In v2, the service matches the patterns itself; only what a
  * framework's server needs is certain.
- * @throws RuntimeCliError `ERR_SSR_ENTRY_MISSING` if no file is server-only; `ERR_SSR_ENTRY_PUBLIC`.
  */
 export function verifyMarks({format, files, patterns, build}: MarkedBundle): void {
   const isListed = ({ssrOnly, linkTarget}: BundleFile) => ssrOnly && linkTarget === undefined;
@@ -112,10 +110,7 @@ function exposedText(paths: readonly string[]): string {
   return `Anyone could download the code of the server, because it is not server-only: ${listPaths(paths, listed)}.`;
 }
 
-/**
- * Warnings about public files that are probably the server's: entries, packages, scripts and dot files beside
- * server-only files, and, if the layout does not fit the default patterns, all other scripts.
- */
+/** Warnings about public files that are probably the server's: entries, packages, scripts and dot files beside it. */
 export function strayFiles(
   files: readonly BundleFile[],
   {config: {ssrOnly: patterns}, sources}: ResolvedConfig,
@@ -173,10 +168,7 @@ function besideServer(files: readonly BundleFile[], patterns: readonly string[])
   };
 }
 
-/**
- * The flag that makes more files server-only, in addition to the list in force. Undefined for a static site, and if the
- * list excludes one of the files.
- */
+/** The flag that adds files to the server-only ones, if they are not excluded. Undefined for a static site. */
 export function ssrOnlyFlag(patterns: readonly string[], paths: readonly string[]): string | undefined {
   const known = compilePatterns(patterns);
   const all = [...new Set([...patterns, ...paths.filter((path) => !known.matches(path)).map(coveringPattern)])];
@@ -225,10 +217,7 @@ export function siteWarnings({sources}: ResolvedConfig, paths: readonly string[]
   ];
 }
 
-/**
- * A warning about a build of which browsers could load nothing, by the lists of its framework or configuration. The
- * caller's own may mean that.
- */
+/** A warning about a build of which, by the lists of its framework or configuration, browsers could load nothing. */
 export function hiddenSite(
   files: readonly BundleFile[],
   {sources}: ResolvedConfig,

@@ -56,9 +56,8 @@ const leftOutWords = {
 const repositories = ['.git', '.svn', '.hg'];
 
 /**
- * Lists the build directory, including dotfiles but not `.git` and what mycli itself wrote.
- * @throws RuntimeCliError `ERR_BUILD_DIRECTORY`; `ERR_FILE_UNSUPPORTED` naming everything that cannot be archived;
- * `signal.reason` when aborted.
+ * Lists the build directory, including dotfiles but not `.git` and what mycli itself wrote. @throws RuntimeCliError
+ * `ERR_BUILD_DIRECTORY`; `ERR_FILE_UNSUPPORTED` naming everything that cannot be archived.
  */
 export async function scanBuildDirectory(
   directory: string,
@@ -117,9 +116,7 @@ function changeTime(directory: string, folder: string): number | undefined {
   return statSync(sourceOf(directory, folder), {throwIfNoEntry: false})?.mtimeMs;
 }
 
-/**
- * What is in a folder and no rule excludes. Folders are listed one by one, so that none is entered that a rule excludes.
- */
+/** What is in a folder and no rule excludes. Listed one by one, no folder is entered that a rule excludes. */
 async function pathsIn(
   directory: string,
   folder: string,
@@ -225,8 +222,7 @@ function isOwn(file: string, ownFiles: readonly string[]): boolean {
 }
 
 /**
- * Which files the server may execute. Where all files may be executed, as Windows and drives of it say (WSL), their
- * contents tell, so that the same build makes the same archive everywhere.
+ * Where modes let every file be executed, as on Windows and its drives (WSL), contents tell. So archives are the same.
  */
 function withExecutables(directory: string, files: readonly ScannedFile[]): readonly ScannedFile[] {
   const tellsNothing = files.every(({executable, linkTarget}) => executable || linkTarget !== undefined);

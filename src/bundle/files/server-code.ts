@@ -66,19 +66,14 @@ export async function checkArchivedScripts(bundle: Bundle, signal?: AbortSignal)
   return checkScripts(files, {source, patterns: config.ssrOnly, isSite: config.ssrOnly.length === 0});
 }
 
-/**
- * Without links, the packages, of which other warnings tell, and the configuration that old builds have at their top.
- */
+/** Without links, packages (other warnings tell of them) and the configuration that old builds have at their top. */
 function ownPaths(files: readonly BundleFile[]): readonly string[] {
   return files.flatMap(({path, linkTarget}) =>
     linkTarget === undefined && !/(?:^|\/)node_modules\/|^config\.server\.js$/.test(path) ? [path] : [],
   );
 }
 
-/**
- * Refuses to publish scripts that only a server can run. Returns warnings about scripts that no browser can load.
- * @throws RuntimeCliError `ERR_SENSITIVE_FILES` for a static site, otherwise `ERR_SSR_ENTRY_PUBLIC`, naming the files.
- */
+/** Refuses to publish scripts that only a server can run. Returns warnings about scripts that no browser can load. */
 async function checkScripts(
   files: readonly BundleFile[],
   {source, patterns, isSite, started = [], framework}: CheckedFiles,

@@ -24,10 +24,7 @@ interface LayoutRules {
   readonly mayRepeat: boolean;
 }
 
-/**
- * The path of an archive entry, empty for the root; undefined for a name that would leave the folder it is unpacked
- * into, on any platform.
- */
+/** The path of an archive entry, empty for the root; undefined if it would leave the folder it is unpacked into. */
 export function safeEntryPath(name: string): string | undefined {
   const isUnsafe =
     name === '' ||
@@ -43,10 +40,7 @@ export function safeEntryPath(name: string): string | undefined {
     .join('/');
 }
 
-/**
- * Finds a problem between entries: unpacking them must not write through a link or outside the folder. Links are
- * followed as a kernel does, because checking their text is not enough.
- */
+/** Unpacking must not write through a link or outside the folder. Links are followed as a kernel does. */
 export function layoutProblem(
   entries: readonly LayoutEntry[],
   {root, mayRepeat}: LayoutRules,

@@ -42,10 +42,8 @@ export const v1Prefix = /^[^/]+\/bld\//;
 const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;
 
 /**
- * Opens a prebuilt archive. Verifies it against its manifest (`FILE.json`); without one, reads a v2 archive from start
- * to end.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it cannot be read, is damaged, is not a bundle or does not match its
- * manifest; `ERR_OPTION_INVALID` for an option that does not apply to it; `signal.reason` if aborted.
+ * Opens a prebuilt archive. Verifies it against its manifest (`FILE.json`); without one, reads a v2 archive as a whole.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID`; `ERR_OPTION_INVALID` for an option that does not apply to it.
  */
 export async function openBundle(path: string, options: OpenBundleOptions = {}): Promise<Bundle> {
   options.signal?.throwIfAborted();

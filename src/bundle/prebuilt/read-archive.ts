@@ -62,7 +62,7 @@ interface ReadArchiveOptions {
 }
 
 /**
- * Reads an archive from start to end, unpacking nothing. Memory grows with the number of its entries, not their size.
+ * Reads an archive from start to end. Memory grows with the number of its entries, not their size.
  * @throws Error as `readTar`, and if it would be dangerous to unpack; `signal.reason` if aborted.
  */
 export async function readArchive(path: string, options: ReadArchiveOptions = {}): Promise<ScannedArchive> {
@@ -118,8 +118,7 @@ export function invalidArchive(path: string, reason: string, cause?: unknown): R
 }
 
 /**
- * Reads an archive that the user has named.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it cannot be read; `signal.reason` if aborted.
+ * Reads an archive that the user has named. @throws RuntimeCliError `ERR_ARCHIVE_INVALID`; `signal.reason` if aborted.
  */
 export async function readable<Result>(
   path: string,

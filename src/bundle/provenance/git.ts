@@ -81,10 +81,7 @@ async function isInWorkTree(directory: string): Promise<boolean> {
   }
 }
 
-/**
- * Reads the git work tree at `directory`. Undefined outside a work tree and before the first commit.
- * @throws RuntimeCliError `ERR_GIT` in a work tree of which git tells nothing, or where it cannot be run.
- */
+/** Undefined outside a work tree and before the first commit. @throws RuntimeCliError `ERR_GIT` if git cannot tell. */
 export async function readWorkTree(directory: string, env: Environment): Promise<WorkTree | undefined> {
   if (!(await isInWorkTree(directory))) return undefined;
   const flags = ['--branch', '--no-ahead-behind', '--untracked-files=no', '--ignore-submodules=untracked'];
@@ -148,10 +145,7 @@ async function hiddenFiles(directory: string, env: Environment): Promise<readonl
   return marked.filter((_, index) => present[index]);
 }
 
-/**
- * The files that are not as committed, also those that git neither tracks nor ignores. Undefined if git cannot tell.
- * @param without absolute paths of files and folders to leave out
- */
+/** The files that are not as committed, but for absolute paths (`without`). Undefined if git cannot tell. */
 export async function changedFiles(
   directory: string,
   without: readonly string[],
