@@ -30,7 +30,7 @@ export const nonEmpty: Schema<string> = v.pipe(
 
 export const path: Schema<string> = v.pipe(
   string,
-  v.check((value) => value !== '' && !hasControlCharacter(value), 'must be the path of a directory'),
+  v.check((value) => value !== '' && !value.includes('\0'), 'must be the path of a directory'),
 );
 
 export const toggle: Schema<boolean> = v.boolean('must be true or false');

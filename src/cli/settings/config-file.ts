@@ -105,17 +105,22 @@ async function readConfig(path: string, {guardCode}: ConfigSearch): Promise<Conf
   });
 }
 
+const jsonAdvice = 'JSON has no comments, no trailing commas, and paths with slashes, such as "./build".';
+
 async function readJsonObject(path: string): Promise<Config> {
   let value: unknown;
   try {
     value = parseSettingsJson(await readTextFile(path));
   } catch (error) {
-    const advice =
-      'Correct the file: JSON has no comments, no trailing commas, and paths with slashes, such as "./build".';
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${oneLine(reasonOf(error))}`), {
-      suggestions: error instanceof SyntaxError ? [advice] : [],
+      suggestions: error instanceof SyntaxError ? [jsonAdvice] : [],
       cause: error,
     });
+  }
+  // No setting has one, as `.\build` and `.\files` do.
+  if (/\\[bf]/.test(JSON.stringify(value).replaceAll('\\\\', ''))) {
+    const message = `${path} has a backspace or a form feed in a value: in JSON, \\b and \\f stand for them.`;
+    throw createError('ERR_CONFIG_INVALID', message, {suggestions: [jsonAdvice]});
   }
   if (isRecord(value)) return value;
   throw createError('ERR_CONFIG_INVALID', `${path} does not contain a JSON object.`);
@@ -184,15 +189,22 @@ const topKeys = configuredKeys.filter((key) => definitions[key].perTarget !== 'o
 /** `api.origin` is in the object `api`, others are at the top level. */
 const pathOf = (key: SettingKey): readonly string[] => definitions[key].config?.split('.') ?? [];
 
+/** Names have no spaces around them. */
+function schemaInFile(key: SettingKey): v.GenericSchema {
+  const {schema, syntax} = definitions[key];
+  const trimmed = v.transform((value: unknown) => (typeof value === 'string' ? value.trim() : value));
+  return syntax === 'id' ? v.pipe(v.unknown(), trimmed, schema) : schema;
+}
+
 function schemaOf(keys: readonly SettingKey[], others: v.ObjectEntries = {}) {
   const entries: Record<string, v.GenericSchema> = {};
   for (const name of new Set(keys.map((key) => pathOf(key)[0] ?? ''))) {
     const own = keys.filter((key) => pathOf(key)[0] === name);
     const isObject = own.some((key) => pathOf(key).length > 1);
-    const inside = own.map((key) => [String(pathOf(key)[1]), v.optional(definitions[key].schema)] as const);
+    const inside = own.map((key) => [String(pathOf(key)[1]), v.optional(schemaInFile(key))] as const);
     const [single] = own;
     if (isObject) entries[name] = v.pipe(objectSchema, v.strictObject(Object.fromEntries(inside)));
-    else if (single !== undefined) entries[name] = definitions[single].schema;
+    else if (single !== undefined) entries[name] = schemaInFile(single);
   }
   const optional = Object.entries(entries).map(([name, schema]) => [name, v.optional(schema)] as const);
   return v.pipe(objectSchema, v.strictObject({...Object.fromEntries(optional), ...others}));

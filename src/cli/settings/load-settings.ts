@@ -7,6 +7,7 @@ import {nearest} from '../../text/suggest.js';
 import type {Environment} from '../../text/platform.js';
 import {decodeText, readText} from '../../files/read-file.js';
 import type {Guard} from '../../modules/load-module.js';
+import {isSecretName} from '../../http/redact.js';
 import {tryJson} from '../../text/json.js';
 import {secretKeys, settingKeys, variableOf, type SecretKey, type SettingKey} from '../../settings/definitions.js';
 import type {CheckOptions} from '../../settings/types.js';
@@ -335,9 +336,13 @@ export function checkedSecret(value: string, name: string, suggestions: readonly
   if (isQuoted(secret))
     throw createError('ERR_OPTION_INVALID', `The value of ${name} has quotation marks around it.`, {suggestions});
   if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`, {suggestions});
-  if (/^[[{]/.test(secret) && tryJson(secret) !== undefined) {
+  const json = tryJson(secret);
+  if (typeof json === 'object' && json !== null) {
+    const field = Object.keys(json).find(isSecretName);
     throw createError('ERR_OPTION_INVALID', `The value of ${name} is JSON, not a secret.`, {
-      suggestions: ['Pass only the text of the field with the secret.'],
+      suggestions: [
+        `Pass only the text of ${field === undefined ? 'the field with the secret' : `its field ${field}`}.`,
+      ],
     });
   }
   // Secrets become part of a header, but for keys and certificates in PEM format.

@@ -186,9 +186,9 @@ describe('reading', () => {
     },
   );
 
-  test('slugs have no spaces around them', async () => {
-    await write({'mycli.config.json': '{"projectSlug": " shop "}'});
-    await expect(load('.')).rejects.toThrow('mycli.config.json is invalid: projectSlug must not have spaces around it');
+  test('names have no spaces around them', async () => {
+    await write({'mycli.config.json': '{"projectSlug": " shop ", "api": {"organizationId": "org\\r"}}'});
+    expect((await load('.'))?.settings).toEqual({projectSlug: 'shop', organizationId: 'org'});
   });
 
   test.each(['mycli.config.json', 'package.json'])('takes SSR parameters in %s as they are written', async (name) => {
@@ -297,12 +297,12 @@ describe('reading', () => {
 });
 
 test.each([
-  ['.\\build', 'buildDirectory must be the path of a directory', 'docs/reference/configuration.md'],
-  ['.\\output', 'Bad escaped character', 'paths with slashes, such as "./build"'],
-])('a path with backslashes in JSON, %s, is refused', async (path, message, advice) => {
+  ['.\\build', 'has a backspace or a form feed in a value'],
+  ['.\\output', 'Bad escaped character'],
+])('a path with backslashes in JSON, %s, is told with the way to write it', async (path, message) => {
   await write({'mycli.config.json': `{"buildDirectory": "${path}"}`});
   await expect(loadConfigFile({cwd: root, warn: () => undefined})).rejects.toMatchObject({
     message: expect.stringContaining(message) as string,
-    suggestions: [expect.stringContaining(advice) as string],
+    suggestions: [expect.stringContaining('paths with slashes, such as "./build"') as string],
   });
 });

@@ -207,11 +207,12 @@ describe('the file of another client', () => {
   });
 
   test.each([
-    ['MYCLI_API_KEY', {api_key: canary}],
-    ['MYCLI_CLIENT_SECRET', []],
-  ])('JSON is refused as the value of %s: %j', async (name, json) => {
+    ['MYCLI_API_KEY', {name: 'a', api_key: canary}, 'Pass only the text of its field api_key.'],
+    ['MYCLI_CLIENT_SECRET', [], 'Pass only the text of the field with the secret.'],
+  ])('JSON is refused as the value of %s, and the field is named: %j', async (name, json, advice) => {
     const {code, stderr} = await mycli(['bundle:list', '-p', 'shop'], {[name]: JSON.stringify(json)});
     expect([code, stderr]).toEqual([3, expect.stringContaining(`The value of ${name} is JSON, not a secret.`)]);
+    expect(stderr).toContain(advice);
     expect(stderr).not.toContain(canary);
   });
 });
