@@ -146,13 +146,14 @@ describe('a data folder from an untrusted source', () => {
 
   test('keeps what the runtime did not create', async () => {
     const {data} = await usedFolder();
-    const own = ['temporary/notes.txt', 'sites/page.html', 'bundles/007/x', 'notes.json'];
+    const own = ['temporary/notes.txt', 'sites/page.html', 'bundles/7/x', 'notes.json'];
     for (const name of own) {
       await mkdir(path.dirname(path.join(data, name)), {recursive: true});
       await writeFile(path.join(data, name), 'mine');
     }
     const {client} = await startRuntime({dataDirectory: data});
     expect((await client.deploy(1)).status).toBe(201);
+    expect((await client.pushV2(await v2Archive())).json.id).toBe(8);
     for (const name of own) expect(await readFile(path.join(data, name), 'utf8')).toBe('mine');
   });
 

@@ -59,7 +59,6 @@ describe('a data folder', () => {
     const both = {1: whole, 2: whole};
     const moments: readonly [string, (client: Client) => Promise<unknown>, object, string, number][] = [
       ['rename /bundles/2 before', pushSecond, {1: whole}, 'one', 1],
-      ['rename /bundles/2 after', pushSecond, {1: whole}, 'one', 1],
       ['rename /state.json after', pushSecond, both, 'one', 1],
       ['rename /sites/ after', deploySecond, both, 'one', 1],
       ['rename /state.json after', deploySecond, both, 'two', 2],

@@ -20,7 +20,7 @@ nav { gap: 1.25rem; }
 main { max-width: 76rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; overflow-wrap: anywhere; }
 #news:empty { display: none; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: 1rem;
-  margin: 0; padding: 0; list-style: none; }
+  align-items: start; margin: 0; padding: 0; list-style: none; }
 .card { padding: 1rem; border: 1px solid var(--line); border-radius: .6rem; background: var(--raised); }
 .card p { margin: .15rem 0; }
 .card .place { margin: 0 0 .5rem; }

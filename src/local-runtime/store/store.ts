@@ -93,13 +93,8 @@ const stateSchema = v.object({
   targets: v.array(targetSchema),
 });
 
-const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-/** What this class creates in each folder. */
-const ownNames = {
-  bundles: /^[1-9]\d*$/,
-  sites: new RegExp(`^${uuid}$`),
-  temporary: new RegExp(`^${uuid}(?:\\.json)?$`),
-};
+const siteName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/;
 
 /**
  * Bundles, deployments and targets on disk:
@@ -122,18 +117,21 @@ export class Store {
   /** The write that comes after the one under way. */
   #waiting: Promise<void> | undefined;
 
-  private constructor(folder: string, {bundles, deployments, targets}: v.InferOutput<typeof stateSchema>) {
+  private constructor(folder: string, ids: readonly number[], state: v.InferOutput<typeof stateSchema>) {
+    const {bundles, deployments, targets} = state;
     this.#folder = folder;
     this.#bundles = new Map(bundles.map((bundle) => [bundle.id, bundle]));
     this.#deployments = deployments;
     this.#targets = new Map(targets.map((target) => [sitePath(target), target]));
-    this.#lastBundleId = Math.max(0, ...this.#bundles.keys());
+    this.#lastBundleId = Math.max(0, ...ids, ...this.#bundles.keys());
   }
 
   /** Opens the store in a data folder. @throws RuntimeCliError `ERR_OPTION_INVALID` if its records cannot be read. */
   static async open(folder: string): Promise<Store> {
     const state = await readDataFile(path.join(folder, 'state.json'), stateSchema);
-    return new Store(folder, state ?? {bundles: [], deployments: [], targets: []});
+    // A killed run, or somebody else, may have left a folder without a record.
+    const ids = (await readdir(path.join(folder, 'bundles'))).map(Number).filter(Number.isSafeInteger);
+    return new Store(folder, ids, state ?? {bundles: [], deployments: [], targets: []});
   }
 
   /** Writes all records. What changes while they are written is written after that, in one go. */
@@ -193,7 +191,7 @@ export class Store {
   async deleteBundle(bundle: BundleRecord, now: Date): Promise<void> {
     this.#bundles.set(bundle.id, {...bundle, deletedAt: now.toISOString()});
     await this.#save();
-    await rm(this.#path('bundles', String(bundle.id)), {recursive: true, force: true});
+    await this.#removeBundle(bundle.id);
   }
 
   /** The slugs of all projects that were ever pushed to, or that have targets, sorted. */
@@ -261,15 +259,20 @@ export class Store {
 
   /** Removes what a killed run left unfinished. Anything not named by this class stays. */
   async sweep(): Promise<void> {
-    const live = [...this.#bundles.values()].filter(({deletedAt}) => deletedAt === undefined);
-    const needed = new Set([...live.map(({id}) => String(id)), ...this.#deployments.map((one) => one.deploymentId)]);
-    for (const [folder, own] of Object.entries(ownNames)) {
-      for (const name of await readdir(this.#path(folder))) {
-        if (!own.test(name)) continue;
-        if (!needed.has(name)) await rm(this.#path(folder, name), {recursive: true, force: true});
-        else if (folder === 'sites') this.#sites.add(name);
-      }
+    for (const {id, deletedAt} of this.#bundles.values()) if (deletedAt !== undefined) await this.#removeBundle(id);
+    for (const name of await readdir(this.#path('temporary'))) {
+      if (temporaryName.test(name)) await rm(this.#path('temporary', name), {recursive: true, force: true});
     }
+    const ids = new Set(this.#deployments.map(({deploymentId}) => deploymentId));
+    for (const name of await readdir(this.#path('sites'))) {
+      if (!siteName.test(name)) continue;
+      this.#sites.add(name);
+      if (!ids.has(name)) await this.removeSite(name);
+    }
+  }
+
+  #removeBundle(id: number): Promise<void> {
+    return rm(this.#path('bundles', String(id)), {recursive: true, force: true});
   }
 
   #path(...segments: readonly string[]): string {
