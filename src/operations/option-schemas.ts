@@ -42,6 +42,8 @@ function each<const Name extends string>(schema: v.GenericSchema, ...names: read
 const callback = v.function('must be a function');
 const id = v.union([nonEmpty, v.number()], 'must be a string or a number');
 const number = v.number('must be a number');
+const positive = v.pipe(number, v.integer('must be a positive integer'), v.minValue(1, 'must be a positive integer'));
+const natural = 'must be a non-negative integer';
 const toggle = definitions.wait.schema;
 const names = definitions.ignore.schema;
 
@@ -97,10 +99,13 @@ export const optionSchemas: Readonly<Record<CallOptionName, v.GenericSchema>> = 
   ...each(objectSchema, 'backends', 'backendOptions', 'pushRecords', 'uploadStates', 'set'),
   ...each(nonEmpty, 'cwd', 'archive', 'preview', 'output', 'backend', 'branch', 'match', 'name'),
   ...each(toggle, 'force', 'dryRun', 'follow', 'allTargets', 'ifMissing', 'ifExists', 'rotate'),
-  ...each(number, 'limit', 'offset', 'keep', 'olderThanMs'),
+  limit: v.union([positive, v.literal(Infinity)], 'must be a positive integer'),
+  keep: positive,
+  offset: v.pipe(number, v.integer(natural), v.minValue(0, natural)),
+  olderThanMs: v.pipe(number, v.minValue(0, 'must be at least 0')),
   ...each(id, 'bundleId', 'deploymentId'),
   ...each(names, 'unset', 'patterns', 'invalidate', 'variables'),
-  bundleIds: v.array(id, 'must be an array of bundle IDs'),
+  bundleIds: v.pipe(v.array(id, 'must be an array of bundle IDs'), v.minLength(1, 'must not be empty')),
   format: v.picklist(['v1', 'v2'], 'must be v1 or v2'),
   // A source of a comparison, or a target whose bundle is promoted and a bundle that is rolled back to.
   from: v.union([objectSchema, nonEmpty], 'must be a target or the source of a bundle'),

@@ -1,5 +1,6 @@
 import type {HostBackend} from '../backends/host-backend.js';
 import type {ListRange, ListResult} from '../backends/contract.js';
+import type {ListBundlesOptions} from './bundle-options.js';
 import {createError} from '../errors/index.js';
 import {defaultListLimit} from '../settings/schemas.js';
 
@@ -104,12 +105,6 @@ export function createdTime({createdAt}: {readonly createdAt?: string | undefine
 export function listRange({
   limit = defaultListLimit,
   offset = 0,
-}: {
-  readonly limit?: number | undefined;
-  readonly offset?: number | undefined;
-}): ListPart {
-  const isLimit = limit === Number.POSITIVE_INFINITY || (Number.isSafeInteger(limit) && limit >= 1);
-  if (!isLimit) throw createError('ERR_OPTION_INVALID', `limit must be a positive integer, not ${String(limit)}.`);
-  if (Number.isSafeInteger(offset) && offset >= 0) return {limit, offset};
-  throw createError('ERR_OPTION_INVALID', `offset must be a non-negative integer, not ${String(offset)}.`);
+}: Pick<ListBundlesOptions, 'limit' | 'offset'>): ListPart {
+  return {limit, offset};
 }

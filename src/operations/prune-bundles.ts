@@ -16,15 +16,6 @@ interface TargetHistory {
 
 const defaultKeep = 10;
 
-export function verifyRules({keep = defaultKeep, olderThanMs = 0}: PruneRules): void {
-  if (!Number.isInteger(keep) || keep < 1) {
-    throw createError('ERR_OPTION_INVALID', `keep must be an integer of at least 1, not ${String(keep)}.`);
-  }
-  if (!(olderThanMs >= 0)) {
-    throw createError('ERR_OPTION_INVALID', `olderThanMs must be at least 0, not ${String(olderThanMs)}.`);
-  }
-}
-
 interface Prunable {
   readonly prune: readonly BundleItem[];
   readonly bundles: readonly BundleItem[];

@@ -8,12 +8,11 @@ import type {
 import type {BundleId} from '../backends/contract.js';
 import {count} from '../text/sentence.js';
 import {deleteBundlesFrom, listedAmong, resolveIds, takenFromRollbacks} from '../operations/delete-bundles.js';
-import {createError} from '../errors/index.js';
 import {namingCapabilities} from '../operations/list-bundles.js';
 import {allowChange} from '../operations/call-backend.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBackSafely, type Outlet} from '../operations/host.js';
-import {findPrunable, stillPrunable, verifyRules} from '../operations/prune-bundles.js';
+import {findPrunable, stillPrunable} from '../operations/prune-bundles.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
 import {changeFound} from './steps.js';
@@ -41,7 +40,6 @@ async function deleteAll(
 
 export async function deleteBundles(options: DeleteBundlesOptions, host: PipelineHost): Promise<DeleteBundlesResult> {
   const {bundleIds, confirm, onDeletion} = options;
-  if (bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
   refuseUnsafe({operation: 'delete'}, host);
   const {open, result = []} = await changeFound(options, host, {
     needs: ['delete', ...bundleIds.flatMap(namingCapabilities)],
@@ -70,7 +68,6 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Pipelin
 
 export async function pruneBundles(options: PruneBundlesOptions, host: PipelineHost): Promise<PruneBundlesResult> {
   const {projectSlug, dryRun = false, confirm} = options;
-  verifyRules(options);
   refuseUnsafe({operation: 'delete'}, host);
   const {open, found, result} = await changeFound(options, host, {
     needs: ['delete', 'list', 'targets', 'history'],

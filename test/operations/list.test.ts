@@ -159,8 +159,4 @@ describe('a range', () => {
   test('is 25 from the start by default', () => {
     expect(listRange({})).toEqual({limit: 25, offset: 0});
   });
-
-  test.each([{limit: 0}, {limit: 1.5}, {limit: NaN}, {offset: -1}, {offset: Infinity}])('refuses %j', (range) => {
-    expect(() => listRange(range)).toThrow(expect.objectContaining({code: 'ERR_OPTION_INVALID'}));
-  });
 });

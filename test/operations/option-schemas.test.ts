@@ -49,7 +49,7 @@ describe.each(calls)('%s', (_, call) => {
   });
 });
 
-test.each([
+test.each<readonly [options: object, message: string, call: Call]>([
   [{force: 'false'}, 'force must be true or false.', mycli.deleteTarget],
   [{v2: 'false'}, 'v2 must be true or false.', mycli.pushRuntimeBundle],
   [{wait: 'false'}, 'wait must be true or false.', mycli.pushRuntimeBundle],
@@ -74,6 +74,12 @@ test.each([
     'guard has an unknown key: cleantree (did you mean cleanTree?).',
     mycli.pushRuntimeBundle,
   ],
+  ...[0, 1.5, -1].map((limit) => [{limit}, 'limit must be a positive integer.', mycli.listBundles] as const),
+  ...[-1, Infinity].map((offset) => [{offset}, 'offset must be a non-negative integer.', mycli.listBundles] as const),
+  // What could delete everything.
+  ...[0, 1.5].map((keep) => [{keep}, 'keep must be a positive integer.', mycli.pruneBundles] as const),
+  [{olderThanMs: -1}, 'olderThanMs must be at least 0.', mycli.pruneBundles],
+  [{bundleIds: []}, 'bundleIds must not be empty.', mycli.deleteBundles],
   [
     {legacyAuth: {}},
     'legacyAuth must be an AuthStrategy, such as new ApiKeyStrategy({apiKey}).',

@@ -7,8 +7,9 @@ import {recordedCommit} from '../../bundle/provenance/provenance.js';
 import {createError} from '../../errors/index.js';
 import type {Release} from '../deploy/release.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {CommonOptions, DryRunOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
+import type {GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host} from '../host.js';
+import type {TargetChangeOptions} from '../targets/options.js';
 import {guardChecks, type GuardedDeployment, type GuardedSource, type GuardName} from './checks.js';
 import {recordOfBundle, runningBundles, type Problem} from './running-commit.js';
 import {refuseUnsafe} from './safety.js';
@@ -99,16 +100,10 @@ function guardRefusal({operation, targetSlug}: TargetConfirmation, failures: rea
   });
 }
 
-/** A change of a target that deploys nothing. */
-interface TargetChange extends GuardOptions, DryRunOptions, Pick<CommonOptions, 'cwd'> {
-  readonly projectSlug: string;
-  readonly targetSlug: string;
-}
-
 /** Checks `MYCLI_SAFETY` and who changes a target, and asks that person, unless it is a dry run. */
 export async function guardTarget(
   operation: Exclude<TargetConfirmation['operation'], DeployOperation>,
-  {guard, dryRun = false, ...options}: TargetChange,
+  {guard, dryRun = false, ...options}: TargetChangeOptions,
   host: Host,
 ): Promise<void> {
   const {projectSlug, targetSlug, production} = options;

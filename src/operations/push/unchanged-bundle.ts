@@ -27,26 +27,17 @@ export async function compareWithLastPush(
   {ifChanged, pushRecords, preview}: LastPush,
 ): Promise<UnchangedBundle | undefined> {
   if (!ifChanged || pushRecords === undefined) return undefined;
-  const doubt = (what: string, error: unknown) => {
+  const doubt = (what: string) => (error: unknown) => {
     open.signal.throwIfAborted();
     open.host.outlet.warn(asSentence(`${what}, so the bundle is uploaded: ${reasonOf(error)}`));
-  };
-  let record: PushRecord | undefined;
-  try {
-    record = await pushRecords.read(open.place());
-  } catch (error) {
-    doubt('The record of the last push cannot be read', error);
     return undefined;
-  }
+  };
+  const record = await pushRecords.read(open.place()).catch(doubt('The record of the last push cannot be read'));
   if (record?.fileBytes !== fileBytesOf(bundle)) return undefined;
   const contentSha256 = await digest();
   if (record.fingerprint !== bundleFingerprint({...bundle, contentSha256})) return undefined;
-  try {
-    return await confirmRecord(open, record, contentSha256, preview);
-  } catch (error) {
-    doubt(`Could not check whether bundle ${String(record.bundleId)} of the last push still exists`, error);
-    return undefined;
-  }
+  const unclear = `Could not check whether bundle ${String(record.bundleId)} of the last push still exists`;
+  return confirmRecord(open, record, contentSha256, preview).catch(doubt(unclear));
 }
 
 function fileBytesOf({files}: BundleContent): number {
@@ -64,15 +55,12 @@ export async function recordPush(
   const {size, sha256} = bundle;
   const [fingerprint, fileBytes] = [bundleFingerprint(bundle), fileBytesOf(bundle)];
   const record = {bundleId, fingerprint, fileBytes, size, sha256, pushedAt: host.now().toISOString()};
-  try {
-    await pushRecords?.write(open.place(), record);
-  } catch (error) {
-    const warning = asSentence(
-      `Bundle ${String(bundleId)} could not be recorded for the next push: ${reasonOf(error)}`,
-    );
+  await pushRecords?.write(open.place(), record).catch((error: unknown) => {
+    const what = `Bundle ${String(bundleId)} could not be recorded for the next push`;
+    const warning = asSentence(`${what}: ${reasonOf(error)}`);
     if (ifChanged) host.outlet.warn(warning);
     else host.logger.debug(warning);
-  }
+  });
 }
 
 /** Whether another bundle has the recorded ID: a server that was set up anew gives out the same IDs again. */
@@ -81,7 +69,11 @@ function isAnother(found: BundleItem, {sha256, pushedAt}: PushRecord): boolean {
   return isLater || (found.sha256 !== undefined && found.sha256 !== sha256);
 }
 
-const unusableStates = {broken: 'broken', deleting: 'being deleted', unknown: 'in an unknown state'} as const;
+const unusable: Partial<Record<BundleItem['status'], string>> = {
+  broken: 'is broken',
+  deleting: 'is being deleted',
+  unknown: 'is in an unknown state',
+};
 
 async function confirmRecord(
   open: OpenBackend,
@@ -89,21 +81,19 @@ async function confirmRecord(
   contentSha256: string,
   preview: string | undefined,
 ): Promise<UnchangedBundle | undefined> {
-  const {logger} = open.host;
   const {bundleId, pushedAt, size, sha256} = record;
   const found = await findBundle(open, bundleId);
-  if (found && isAnother(found, record)) {
-    logger.info(`Bundle ID ${String(bundleId)} of the last push now belongs to another bundle.`);
-    return undefined;
-  }
   const own = previewIn(found?.message);
-  if (own !== undefined && own !== preview) {
-    logger.info(`Bundle ${String(bundleId)} of the last push was uploaded for a preview and is deleted with it.`);
-    return undefined;
-  }
-  if (found?.status === 'ready' || found?.status === 'preparing')
-    return {bundleId, pushedAt, message: found.message, archive: {size, sha256, contentSha256}};
-  const state = found ? unusableStates[found.status] : 'gone';
-  logger.info(`Bundle ${String(bundleId)} of the last push is ${state}.`);
+  const problem =
+    found === undefined
+      ? 'is gone'
+      : isAnother(found, record)
+        ? 'has an ID that belongs to another bundle now'
+        : own !== undefined && own !== preview
+          ? 'was uploaded for a preview and is deleted with it'
+          : unusable[found.status];
+  if (problem === undefined)
+    return {bundleId, pushedAt, message: found?.message, archive: {size, sha256, contentSha256}};
+  open.host.logger.info(`Bundle ${String(bundleId)} of the last push ${problem}.`);
   return undefined;
 }

@@ -165,7 +165,7 @@ describe('a push if changed', () => {
       records.set(place, {...record, pushedAt: before});
     }
     expect(await pushIfChanged({})).toMatchObject({bundleId: 2, unchanged: false, warnings: []});
-    expect(project.log).toContain('Bundle ID 1 of the last push now belongs to another bundle.');
+    expect(project.log).toContain('Bundle 1 of the last push has an ID that belongs to another bundle now.');
     expect(await pushIfChanged({})).toMatchObject({bundleId: 2, unchanged: true});
   });
 
