@@ -10,7 +10,6 @@ export interface CommandToRun {
 /** What a user can do, in a sentence. Commands in it are data: whoever shows them decides how to spell them. */
 export type Suggestion = string | readonly (string | CommandToRun)[];
 
-/** The parts of a suggestion. */
 export function partsOf(suggestion: Suggestion): readonly (string | CommandToRun)[] {
   return typeof suggestion === 'string' ? [suggestion] : suggestion;
 }
@@ -114,7 +113,6 @@ export function completeCommand(
   return [id, ...words, ...folder];
 }
 
-/** A flag and its value, if they are among the words. */
 function wordsOf(flag: string, words: readonly string[]): readonly string[] {
   const at = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
   return at === -1 ? [] : words.slice(at, words[at] === flag ? at + 2 : at + 1);

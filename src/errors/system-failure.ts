@@ -34,7 +34,6 @@ export function openFilesError(error: unknown): RuntimeCliError | undefined {
   });
 }
 
-/** The error for a file or folder that cannot be written. */
 export function outputError(path: string, error: unknown): RuntimeCliError {
   // Unwrap: the folder's error repeats this.
   const reason = isRuntimeCliError(error) ? (error.cause ?? error) : error;

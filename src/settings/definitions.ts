@@ -72,7 +72,6 @@ export const headings: Readonly<Record<FlagSet, string>> = {
   guard: 'GUARD',
 };
 
-/** The name of a setting. */
 export type SettingKey = {[Set in FlagSet]: keyof Sets[Set]}[FlagSet];
 export type KeysOf<Set extends FlagSet> = SettingKey & keyof Sets[Set];
 export type KeysOfEach<Set extends FlagSet> = Set extends FlagSet ? KeysOf<Set> : never;
@@ -121,7 +120,6 @@ export const secretKeys = settingKeys.filter((key): key is SecretKey => definiti
 /** The settings that say where secrets go. */
 export const addressKeys = settingKeys.filter((key): key is AddressKey => definitions[key].receives !== undefined);
 
-/** The environment variable of a setting, if it has one. */
 export function variableOf(key: SettingKey): string | undefined {
   const {variable, flag} = definitions[key];
   return variable ?? (flag && `MYCLI_${flag.name.toUpperCase().replaceAll('-', '_')}`);
@@ -200,7 +198,6 @@ export function rejectProblems(
   });
 }
 
-/** The options that ask for something after a deployment. */
 export function followUpsOf({check = [], rollbackOnFailure = false, invalidate = []}: FollowUps) {
   const isSet = {check: [check].flat().length > 0, rollbackOnFailure, invalidate: invalidate.length > 0};
   return (['check', 'rollbackOnFailure', 'invalidate'] as const).filter((name) => isSet[name]);

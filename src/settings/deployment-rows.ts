@@ -9,7 +9,6 @@ const settingsOfTarget: schemas.Schema<TargetSettings> = settingsSchema();
 const settingsOfPreview: schemas.Schema<TargetSettings> = settingsSchema(['name']);
 const redirects: schemas.Schema<string | readonly Redirect[]> = redirectList;
 
-/** Whether and how long to wait for a deployment. */
 export const waitRows = {
   wait: {
     flag: {name: 'wait', char: 'w'},
@@ -33,7 +32,6 @@ export const waitRows = {
   },
 } as const satisfies SettingRows;
 
-/** What to do when another deployment to the target is running. */
 export const slotRows = {
   waitForSlot: {
     flag: {name: 'wait-for-slot'},
@@ -45,7 +43,6 @@ export const slotRows = {
   },
 } as const satisfies SettingRows;
 
-/** Whether a deployment may create its target. */
 export const createRows = {
   create: {
     flag: {name: 'create'},
@@ -57,7 +54,6 @@ export const createRows = {
   },
 } as const satisfies SettingRows;
 
-/** What to check after a deployment. */
 export const checkRows = {
   check: {
     flag: {name: 'check', value: 'URL|PATH'},
@@ -139,7 +135,6 @@ export const checkRows = {
   },
 } as const satisfies SettingRows;
 
-/** What to do when a deployment or its check fails. */
 export const rollbackRows = {
   rollbackOnFailure: {
     flag: {name: 'rollback-on-failure'},
@@ -205,7 +200,6 @@ export const guardRows = {
   },
 } as const satisfies SettingRows;
 
-/** What a new preview starts with. */
 export const previewRows = {
   copyFrom: {
     flag: {name: 'copy-from', value: 'SLUG'},

@@ -13,7 +13,6 @@ const off = {schema: schemas.toggle, default: false} as const;
 
 const listDetails = 'Repeatable, comma-separated or a JSON array.';
 
-/** The project, the backend, and how to reach it. */
 export const connectionRows = {
   projectSlug: {
     flag: {name: 'project', char: 'p', value: 'SLUG'},
@@ -180,7 +179,6 @@ export const loginRows = {
   },
 } as const satisfies SettingRows;
 
-/** How to retry rate-limited requests. */
 export const rateLimitRows = {
   maxRetries: {
     flag: {name: 'max-retries', value: 'N'},
@@ -218,7 +216,6 @@ export const rateLimitRows = {
   },
 } as const satisfies SettingRows;
 
-/** What goes into a bundle, and its description. */
 export const bundleRows = {
   buildDirectory: {
     flag: {name: 'build-directory', char: 'b', value: 'DIR'},

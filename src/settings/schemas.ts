@@ -47,7 +47,6 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return meant === undefined ? '' : ` (did you mean ${meant}?)`;
 }
 
-/** An object whose keys are all known. */
 function knownKeys(known: readonly string[]): Schema<Readonly<Record<string, unknown>>> {
   return v.pipe(
     objectSchema,
@@ -90,7 +89,6 @@ export const nonNegative = number('a non-negative integer', (value) => Number.is
 
 export const list: Schema<readonly string[]> = v.array(nonEmpty, 'must be an array of strings');
 
-/** A list that must not be empty, because it would mean nothing. */
 export const someItems: Schema<readonly string[]> = v.pipe(list, v.minLength(1, 'must not be empty'));
 
 /** The problem with a slug, which becomes part of URLs and a prefix in archives. */
@@ -107,7 +105,6 @@ export const slug: Schema<string> = v.pipe(string, sound(slugMessage));
 
 export const maxTargetName = 64;
 
-/** The name of a target for people. */
 export const targetName: Schema<string> = v.pipe(
   nonEmpty,
   sound((value) =>
@@ -115,7 +112,6 @@ export const targetName: Schema<string> = v.pipe(
   ),
 );
 
-/** A part of a whole, from 0 to 1. */
 export const share = number('a number from 0 to 1', (value) => value >= 0 && value <= 1);
 
 export const redirectSource: Schema<string> = v.pipe(
@@ -184,7 +180,6 @@ export function keyed<T>(item: Schema<T>): Schema<Readonly<Record<string, T>>> {
   );
 }
 
-/** Packages by name. */
 export const dependenciesSchema = keyed(v.string('must be a version range'));
 
 export const backendOptions = keyed(jsonObjectSchema);
@@ -206,7 +201,6 @@ export const pollSeconds = number('a number of seconds above 0', (value) => valu
 
 export const waitSeconds = number('a number of seconds, 0 or more', (value) => value >= 0);
 
-/** The defaults of waiting, in seconds. */
 export const defaultWait = {pollInterval: 5, timeout: 600} as const;
 
 export const defaultListLimit = 25;

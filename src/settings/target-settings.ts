@@ -243,7 +243,6 @@ function fieldsSchema(
   return v.pipe(schemas.knownFields(all), v.object({...v.partial(v.object(all)).entries, ...needed}));
 }
 
-/** The schema of settings of a target. */
 export function settingsSchema(without: readonly string[] = []): schemas.Schema<TargetSettings> {
   const rows = Object.entries(targetSettings).filter(([name]) => !without.includes(name));
   return fieldsSchema(Object.fromEntries(rows));
@@ -251,7 +250,6 @@ export function settingsSchema(without: readonly string[] = []): schemas.Schema<
 
 export const redirectSchema = fieldsSchema(redirectFields, ['from', 'to']) as unknown as schemas.Schema<Redirect>;
 
-/** The path of a file, or a list. */
 export const redirectList: schemas.Schema<string | readonly Redirect[]> = v.lazy((value) =>
   Array.isArray(value) ? v.array(redirectSchema) : v.string('must be the path of a file, or an array of redirects'),
 );

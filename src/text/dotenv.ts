@@ -1,6 +1,5 @@
 /** A line of a dotenv file that is neither empty nor a comment. */
 export interface DotenvLine {
-  /** From 1. */
   readonly line: number;
   /** Empty if it is no assignment. */
   readonly name: string;

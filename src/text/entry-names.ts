@@ -40,7 +40,6 @@ export function fileDetails(paths: readonly string[]): {readonly files: readonly
   return {files: paths.slice(0, 100), count: paths.length};
 }
 
-/** The first items of a list, and how many more there are: `a, b, and 3 more`. */
 export function listFirst<Item>(
   items: readonly Item[],
   separator: string,

@@ -11,14 +11,12 @@ export function flagValue(name: `--${string}`, value: string): readonly string[]
   return value.startsWith('-') ? [`${name}=${value}`] : [name, value];
 }
 
-/** What a command is about. */
 export interface CommandPlace {
   readonly projectSlug?: string | undefined;
   readonly targetSlug?: string | undefined;
   readonly backend?: string | undefined;
 }
 
-/** The flags by which a command reaches the same place. */
 export function placeFlags({projectSlug, targetSlug, backend}: CommandPlace): readonly string[] {
   return [
     ...(projectSlug === undefined ? [] : flagValue('--project', projectSlug)),

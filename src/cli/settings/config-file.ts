@@ -146,7 +146,6 @@ export async function configIn(directory: string, search?: ConfigSearch): Promis
   return join(directory, used);
 }
 
-/** Much more than any package.json has. */
 const mostManifestBytes = 10_000_000;
 
 /** Whether a package.json has our key. That of somebody else is only read as far as one is long. */

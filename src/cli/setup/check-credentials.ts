@@ -52,7 +52,6 @@ export function aboutCredentials(settings: Settings): Settings {
   };
 }
 
-/** Asks a service whether it accepts the credentials, with a request that changes nothing. */
 export async function askService(
   context: CommandContext,
   settings: Settings,

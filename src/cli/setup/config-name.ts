@@ -15,7 +15,6 @@ export async function newConfigName(directory: string, existing: string | undefi
   return names.find((name) => !programs.some((includes) => includes(join(directory, name)))) ?? 'mycli.config.json';
 }
 
-/** Whether each program of a project, which its `tsconfig` files describe, includes a file. */
 async function programsOf(directory: string): Promise<readonly ((path: string) => boolean)[]> {
   const found = (await readdir(directory)).filter((name) => /^tsconfig(?:\..+)?\.json$/.test(name));
   const {createFilesMatcher, getTsconfig, parseTsconfig} = await import('get-tsconfig');

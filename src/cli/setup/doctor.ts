@@ -44,7 +44,6 @@ export interface DoctorCheck {
 
 type Finding = Omit<DoctorCheck, 'name'>;
 
-/** @param listVariables reads the variables of a target */
 export async function runChecks(
   context: CommandContext,
   listVariables: typeof Targets.listVariables,
@@ -104,7 +103,6 @@ function checkFolder(file: string): readonly Finding[] {
 
 const notChecked = [finding('skipped', 'Not checked: the configuration cannot be used.')];
 
-/** Whether a push would find a build that can be pushed. */
 async function checkBuild({cwd, output}: CommandContext, settings: Settings): Promise<readonly Finding[]> {
   const project = settings.projectDirectory.value;
   const isSet = settings.buildDirectory.source.kind !== 'default';
@@ -124,7 +122,6 @@ async function checkBuild({cwd, output}: CommandContext, settings: Settings): Pr
   }
 }
 
-/** Asks each service that a push from here could use whether it accepts the credentials. */
 async function checkCredentials(
   context: CommandContext,
   settings: Settings,
@@ -145,7 +142,6 @@ function describeService(service: ServiceCredentials): Finding {
   return finding(failed ? 'failed' : 'skipped', `${place}: ${reason}`, suggestions);
 }
 
-/** Whether the target has the variables that the project asks for. */
 async function checkVariables(
   context: CommandContext,
   settings: Settings,

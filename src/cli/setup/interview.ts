@@ -83,8 +83,6 @@ export function withoutTrial(settings: Settings): Settings {
 function isGiven(setting: Setting<unknown> | undefined): boolean {
   return setting?.source.kind === 'flag' || setting?.source.kind === 'environment';
 }
-/** Asks for what a plugin's backend requires, secrets aside. */
-
 async function askForOptions(
   context: CommandContext,
   settings: Settings,

@@ -48,7 +48,6 @@ export function commandEnvironment(env: Environment, runtime: Runtime, configure
   return {...Object.fromEntries(inherited), ...chosen, ...runtimeVariables(runtime)};
 }
 
-/** Variables that programs need and that contain no secrets. */
 const harmless = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'];
 
 /** The environment of the servers of apps: no credentials of the user, and `NAME=VALUE` as given. */

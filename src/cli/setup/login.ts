@@ -41,7 +41,6 @@ import {askText, askYesNo, canAsk, enterSecret, openBrowser, pipeSecret, readSec
 
 /** What a login is for: a service of a built-in backend, or that of a plugin's. */
 interface Login {
-  /** Lines with the addresses and their sources. */
   readonly shown: readonly string[];
   /** The addresses that only a configuration file sets. */
   readonly configured: readonly Destination[];
@@ -63,7 +62,6 @@ interface Entered {
   readonly store: (stored: StoredCredentials) => StoredCredentials;
 }
 
-/** Logs in: confirms the addresses, asks for the secrets, checks and stores them. */
 export async function runLogin(context: CommandContext, login: Login, verifies: boolean) {
   await confirmConfigured(context, login, canAsk(context));
   const entered = await login.ask();
@@ -105,7 +103,6 @@ async function verify(context: CommandContext, {backend, options, settings, acce
   }
 }
 
-/** Adds to the error of a check that nothing was stored. */
 function refuse(error: unknown): never {
   if (!isRuntimeCliError(error)) throw error;
   throw amendError(error, {
@@ -264,7 +261,6 @@ async function askForSecrets(
   throw createError('ERR_OPTION_INVALID', `No value was entered for ${names.join(', ')}.`);
 }
 
-/** What a backend's own login talks to the user with. */
 export function loginDialogue(
   backend: SecretNames,
   context: Pick<CommandContext, 'env' | 'output' | 'stdin' | 'signal'>,

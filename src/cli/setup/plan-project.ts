@@ -37,7 +37,6 @@ interface ProjectPlan {
   readonly hasCredentials: boolean;
   readonly problem?: RuntimeCliError | undefined;
   readonly stored?: StoredKind | undefined;
-  /** Whether the backend deploys. */
   readonly canDeploy: boolean;
   /** The URLs in the configuration that the user gave, not an earlier configuration file. */
   readonly addresses: readonly string[];

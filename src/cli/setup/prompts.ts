@@ -113,7 +113,6 @@ export async function readSecretInput(
   });
 }
 
-/** What prompts look like where only ASCII is shown. */
 const asciiTheme = {
   prefix: {idle: '?', done: '+'},
   spinner: {interval: 80, frames: ['-', '\\', '|', '/']},
@@ -157,7 +156,6 @@ async function ask<Answer>(question: string, context: QuestionContext, prompt: P
   }
 }
 
-/** What a terminal in raw mode sends for these keys. */
 const [ctrlC, ctrlD] = ['\u0003', '\u0004'];
 
 /** Milliseconds without a key after which whatever was typed ahead or pasted has come to its end. */

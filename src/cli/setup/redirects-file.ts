@@ -63,7 +63,6 @@ function csvEntries(text: string): readonly Entry[] {
   });
 }
 
-/** The values of a line of CSV. */
 function cells(line: string): readonly string[] {
   const found = line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g);
   return [...found].map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim());

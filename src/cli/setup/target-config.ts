@@ -10,7 +10,6 @@ import type {CommandContext} from '../command/command-context.js';
 import type {Settings} from '../settings/settings.js';
 import {readRedirects} from './redirects-file.js';
 
-/** What a target is to be like, by the settings. */
 export async function targetConfigurationOf(settings: Settings): Promise<TargetConfiguration> {
   const {targetSettings, redirects, access, primary, prune, variables} = settings;
   const list = typeof redirects?.value === 'string' ? await readRedirects(redirects.value) : redirects?.value;
@@ -23,7 +22,7 @@ export async function targetConfigurationOf(settings: Settings): Promise<TargetC
   };
 }
 
-/** The same. @throws RuntimeCliError if they say nothing about it. */
+/** What the target is to be like. @throws RuntimeCliError if the settings say nothing about it. */
 export async function requireConfiguration(settings: Settings, slug: string): Promise<TargetConfiguration> {
   const configuration = await targetConfigurationOf(settings);
   if (Object.keys(configuration).length > 0) return configuration;

@@ -19,7 +19,6 @@ function isOfApp(name: string, excluded: readonly string[] = []): boolean {
   return ![...clientPrefixes, ...excluded].some((prefix) => name.toUpperCase().startsWith(prefix.toUpperCase()));
 }
 
-/** The names of an app's variables in a dotenv file. */
 export async function variableNamesIn(
   path: string,
   context: Omit<Sources, 'output' | 'signal'>,
