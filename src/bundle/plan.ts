@@ -82,8 +82,6 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   ];
   const unmatched = await markFiles(files, resolved.config, signal);
   const settings = withoutUnmatched(resolved, unmatched);
-  const unmatchedOf = (key: keyof PatternLists) =>
-    settings.config[key].filter((pattern) => unmatched[key].includes(pattern));
   const {format} = options;
   const isOfRow = settings.sources.some(({setting, from}) => setting === 'ssrOnly' && from === known?.name);
   const unfit = await (framework && isOfRow
@@ -136,7 +134,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...(framework === undefined && hasServer ? await startWarnings(buildDirectory, paths) : []),
       ...strayFiles(files, settings),
       ...hiddenSite(files, settings, framework),
-      ...patternWarnings(v2?.matchMode, {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')}, paths),
+      ...patternWarnings(v2?.matchMode, settings.config, unmatched, paths),
     ],
     laterFiles: scan.laterFiles,
     sources: [...settings.sources, {setting: 'message', from: message.from}],
@@ -176,15 +174,9 @@ function withoutConfig({files, emptyFolders}: Scan, configPath: string): Pick<Sc
   const inTheWay =
     files.find(({path}) => isAbove(path) || isBelow(path))?.path ?? emptyFolders.find((path) => isBelow(path));
   if (inTheWay !== undefined) {
-    throw createError(
-      'ERR_FILE_UNSUPPORTED',
-      `The build contains ${inTheWay}, but the bundle's configuration goes to ${configPath}.`,
-      {
-        suggestions: [
-          'Remove it from the build, or set configPath in mycli.config to put the configuration elsewhere.',
-        ],
-      },
-    );
+    const message = `The build contains ${inTheWay}, but the bundle's configuration goes to ${configPath}.`;
+    const advice = 'Remove it from the build, or set configPath in mycli.config to put the configuration elsewhere.';
+    throw createError('ERR_FILE_UNSUPPORTED', message, {suggestions: [advice]});
   }
   return {
     files: files.filter(({path}) => path !== configPath),
@@ -195,23 +187,23 @@ function withoutConfig({files, emptyFolders}: Scan, configPath: string): Pick<Sc
 /** @param matchMode Undefined for v1, whose patterns are matched here. */
 function patternWarnings(
   matchMode: BundleV2MatchMode | undefined,
+  {ssrOnly, ssrShared}: PatternLists,
   unmatched: PatternLists,
   paths: readonly string[],
 ): readonly string[] {
   if (matchMode === 'ignore_missing') return [];
-  const warnings = unmatchedWarnings(unmatched, paths);
+  const left = {
+    ssrOnly: ssrOnly.filter((pattern) => unmatched.ssrOnly.includes(pattern)),
+    ssrShared: ssrShared.filter((pattern) => unmatched.ssrShared.includes(pattern)),
+  };
+  const warnings = unmatchedWarnings(left, paths);
   return matchMode === 'strict' ? withStrictAdvice(warnings) : warnings;
 }
 
 function messageOf(
   {message: given, recordCommit = false, preview}: BundlePlanOptions,
   {message: standard, from, provenance, refusal}: Origin,
-): {
-  readonly message: string;
-  readonly from: string;
-  readonly provenance?: BundleProvenance | undefined;
-  readonly warnings: readonly string[];
-} {
+) {
   if (recordCommit && refusal !== undefined) throw refusal;
   const warnings = refusal === undefined ? [] : [[refusal.message, ...refusal.suggestions].join(' ')];
   const plain = recordCommit ? recordIn(given, standard, provenance) : (given ?? standard);

@@ -48,7 +48,7 @@ const bundleKeys = settingKeys.filter((key) => definitions[key].set === 'bundle'
 /** All problems with the options for a bundle. Only checks the options themselves. */
 export function checkBundleOptions(options: BundlePlanOptions): readonly OptionProblem[] {
   return [
-    ...formatProblems(options),
+    ...formatProblems(options.format, options.projectSlug),
     ...optionProblems(options, ['projectSlug']),
     ...contentProblems(options),
     ...epochProblems(options.env['SOURCE_DATE_EPOCH']),
@@ -66,13 +66,7 @@ export function contentProblems(options: BundleContentOptions): readonly OptionP
   ];
 }
 
-export function formatProblems({
-  format,
-  projectSlug,
-}: {
-  readonly format: string;
-  readonly projectSlug?: string | undefined;
-}): readonly OptionProblem[] {
+export function formatProblems(format: string, projectSlug: string | undefined): readonly OptionProblem[] {
   const option = 'projectSlug';
   if (format === 'v2') return [];
   if (format !== 'v1') return [{option: 'format', message: `must be v1 or v2, not ${JSON.stringify(format)}`}];

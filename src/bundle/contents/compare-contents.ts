@@ -87,10 +87,10 @@ export interface ContentsDiff {
 export function compareContents(before: BundleContents, after: BundleContents): ContentsDiff {
   const old = byPath(before);
   const current = byPath(after);
-  const changes = [
-    ...[...current].flatMap(([path, file]) => changeOf(path, old.get(path), file) ?? []),
-    ...[...old].flatMap(([path, file]) => (current.has(path) ? [] : (changeOf(path, file, undefined) ?? []))),
-  ].sort(largestFirst);
+  const paths = new Set([...current.keys(), ...old.keys()]);
+  const changes = [...paths]
+    .flatMap((path) => changeOf(path, old.get(path), current.get(path)) ?? [])
+    .sort(largestFirst);
   const config = configChanges(before, after);
   const files = [[...old.values()], [...current.values()], changes] as const;
   const total = totalOf(...files);

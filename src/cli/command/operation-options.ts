@@ -26,7 +26,7 @@ export async function bundleOptions(settings: Settings, format: BundleFormat = '
     bundleMetadata: await bundleMetadata(settings),
   } satisfies BundleContentOptions;
   const {contentProblems, formatProblems} = await import('../../bundle/config/check-options.js');
-  const problems = [...formatProblems({format, projectSlug: settings.projectSlug?.value}), ...contentProblems(content)];
+  const problems = [...formatProblems(format, settings.projectSlug?.value), ...contentProblems(content)];
   rejectProblems(problems, (option) => nameOf(option, settings));
   return content;
 }
