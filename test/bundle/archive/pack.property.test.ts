@@ -118,7 +118,7 @@ test('GNU tar restores any tree exactly: names, contents, modes and links, in bo
       await writeFile(join(cwd, 'build', 'plain'), '', {mode: 0o644});
       expected.set('plain', describeFile(0o644, Buffer.alloc(0)));
       const plan = await planBundle(planOptions(cwd, {format, configPath, static: true})).catch((error: unknown) => {
-        if (!String(error).includes('in a circle')) throw error;
+        if (!String(error).includes('which loops')) throw error;
       });
       fc.pre(plan !== undefined);
       const {bytes} = await pack(plan);
