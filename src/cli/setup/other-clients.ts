@@ -31,7 +31,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'b2c', was: 'mrt env redirect', now: 'target:apply', note: '`targets.SLUG.redirects`'},
   {client: 'b2c', was: 'mrt env access-control', now: 'target:apply', note: '`targets.SLUG.access`'},
   {client: 'b2c', was: 'mrt env set-primary', now: 'target:apply', note: '`targets.SLUG.primary`'},
-  {client: 'b2c', was: 'mrt env b2c', now: 'help', note: "On the service's website; `--copy-from` copies it"},
+  {client: 'b2c', was: 'mrt env b2c', now: 'help', note: 'On its website; target:create --copy-from copies it'},
   {client: 'b2c', was: 'mrt env create SLUG', now: 'target:create SLUG', note: 'waits until it is ready'},
   {client: 'b2c', was: 'mrt env clone SLUG', now: 'target:create SLUG --copy-from TARGET'},
   {client: 'b2c', was: 'mrt env delete SLUG', now: 'target:delete SLUG'},
