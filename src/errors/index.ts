@@ -1,5 +1,5 @@
-export {partsOf, type CommandToRun, type RunSetting, type Suggestion} from './suggestion.js';
-export {messageOf, openFilesError, outputError, reasonOf, systemCode} from './system-failure.js';
+export type {CommandToRun, RunSetting, Suggestion} from './suggestion.js';
+export {messageOf, outputError, reasonOf, systemCode} from './system-failure.js';
 export {catalogue, exitCodes, signalExitCodes, type ErrorCode} from './catalogue.js';
 export {
   amendError,

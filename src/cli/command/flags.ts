@@ -51,6 +51,10 @@ export function flagsOf<Set extends FlagSet>(...sets: readonly Set[]): SettingFl
   return Object.fromEntries<unknown>(flags) as SettingFlags<Set>;
 }
 
+const {login: _login, ...sets} = headings;
+/** The sets of all settings, except those of a login. */
+export const usualSets = Object.keys(sets) as (keyof typeof sets)[];
+
 export const connectionFlags = flagsOf('connection');
 export const bundleFlags = flagsOf('bundle');
 

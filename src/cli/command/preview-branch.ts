@@ -8,8 +8,8 @@ export const branchArg = {
   branch: Args.string({description: 'Name of the branch; default: the one that is checked out.'}),
 };
 
-/** The branch of a preview, by default the one that is checked out, and the target that it probably has. */
-export async function findPreview(argument: string | undefined, {cwd, env, flags}: CommandContext) {
+/** The branch of a preview, by default the one that is checked out. */
+export async function findBranch(argument: string | undefined, {cwd, env, flags}: CommandContext) {
   const {'project-directory': directory} = flags;
   const path = resolve(cwd, typeof directory === 'string' ? directory : '.');
   const branch = argument?.trim() ?? (await readOrigin(path, env, () => new Date())).provenance?.branch;
@@ -18,7 +18,5 @@ export async function findPreview(argument: string | undefined, {cwd, env, flags
       suggestions: ['Pass the name of the branch as an argument.'],
     });
   }
-  const {previewSlugs} = await import('../../operations/targets/previews.js');
-  const [slug] = previewSlugs(branch);
-  return {branch, target: {slug, argument: 'BRANCH'}};
+  return branch;
 }

@@ -1,6 +1,5 @@
 import type {LogEntry} from '../../backends/contract.js';
-import {createError} from '../../errors/index.js';
-import {messageOf} from '../../errors/system-failure.js';
+import {createError, messageOf} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import type {LineStyle, Output} from './output.js';
 

@@ -1,8 +1,7 @@
 import {closeSync, existsSync, openSync, writeSync} from 'node:fs';
 import {resolve} from 'node:path';
-import {createError, exitCodes, isRuntimeCliError} from '../../errors/index.js';
+import {createError, exitCodes, isRuntimeCliError, outputError, reasonOf} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
-import {outputError, reasonOf} from '../../errors/system-failure.js';
 import {notOurs, ownKind, readHead} from '../../files/own-files.js';
 import {createEventFeed} from '../../pipelines/event-feed.js';
 import {verifyRegular} from '../../files/write-files.js';

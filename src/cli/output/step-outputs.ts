@@ -1,8 +1,7 @@
 import {appendFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
-import {isRuntimeCliError} from '../../errors/index.js';
+import {isRuntimeCliError, outputError, reasonOf, systemCode} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
-import {outputError, reasonOf, systemCode} from '../../errors/system-failure.js';
 import {notOurs} from '../../files/own-files.js';
 import {isDotenv} from '../../text/dotenv.js';
 import {withLock} from '../../files/lock.js';

@@ -1,6 +1,6 @@
-import {builtIns} from '../../backends/built-in-backends.js';
+import {builtInRows, builtIns} from '../../backends/built-in-backends.js';
 import type {HostBackend} from '../../backends/host-backend.js';
-import {backendTitle} from '../../backends/names.js';
+import {backendTitle, type BuiltInName} from '../../backends/names.js';
 import {resolveBackend, type ResolvedBackend} from '../../backends/resolve-backend.js';
 import {firstChoice} from '../../backends/select.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
@@ -118,9 +118,10 @@ export interface ConfiguredBackend {
 export async function readBackend(
   context: CommandContext,
   settings: Settings,
-  backend: HostBackend,
+  given: HostBackend | BuiltInName,
   backendOptions: ServiceOptions['backendOptions'] = {},
 ): Promise<ConfiguredBackend> {
+  const backend = typeof given === 'string' ? builtInRows[given].backend : given;
   const chosen = {...settings, runtimeBackend: {...settings.runtimeBackend, value: backend.name}};
   const {secrets, ...connection} = resolveConnection(context, chosen);
   const options = {...connection, backendOptions};

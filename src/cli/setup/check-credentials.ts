@@ -1,4 +1,3 @@
-import {builtInRows} from '../../backends/built-in-backends.js';
 import {capabilitiesOf} from '../../backends/members.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
@@ -143,7 +142,7 @@ export async function checkServices(
   const found = rows.map(async ({backend, address, secret}) => {
     if (address === undefined || !mayUse(runtimeBackend.value, backend)) return [];
     const row = {backend, origin: shownAddress(address.value), source: secret?.source.name ?? null};
-    const read = () => readBackend(context, asking, builtInRows[backend].backend);
+    const read = () => readBackend(context, asking, backend);
     return [verify && secret ? {...row, ...(await checkService(context, asking, backend, read))} : row];
   });
   return (await Promise.all(found)).flat();

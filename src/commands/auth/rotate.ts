@@ -1,4 +1,3 @@
-import {legacyBackend} from '../../backends/legacy/backend.js';
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags, yesFlag} from '../../cli/command/flags.js';
 import {credentialPath, updateCredentials} from '../../cli/settings/credential-file.js';
@@ -31,7 +30,7 @@ export default class AuthRotate extends BaseCommand<typeof AuthRotate, 'auth:rot
     if (apiKey === undefined) throw missingSetting('apiKey');
     const {readBackend} = await import('../../cli/settings/reach-backends.js');
     const {renewApiKey} = await import('../../operations/identify.js');
-    const {options, secrets, resolved} = await readBackend(context, settings, legacyBackend);
+    const {options, secrets, resolved} = await readBackend(context, settings, 'legacy');
     await ask(`Replace the API key of ${origin}? The old one ends at once.`);
     const key = await renewApiKey(resolved, {...options, signal: context.signal}, context.host({secrets}));
     await updateCredentials(credentialFile, (stored) => ({

@@ -2,10 +2,7 @@ import {warnOfIncompleteApi} from '../../cli/settings/connection-options.js';
 import {explainSettings} from '../../cli/settings/load-settings.js';
 import {loadWantedBackends} from '../../cli/settings/load-backends.js';
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
-import {columnsFlag, flagsOf} from '../../cli/command/flags.js';
-import {headings} from '../../settings/definitions.js';
-
-const {login: _, ...sets} = headings;
+import {columnsFlag, flagsOf, usualSets} from '../../cli/command/flags.js';
 
 export default class ConfigShow extends BaseCommand<typeof ConfigShow, 'config:show'> {
   static override readonly summary = 'Show every setting with its value, source and overridden values.';
@@ -18,10 +15,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow, 'config:s
     '<%= config.bin %> <%= command.id %> --target staging --columns name,value',
     '<%= config.bin %> <%= command.id %> --json',
   ];
-  static override readonly flags = {
-    ...flagsOf(...(Object.keys(sets) as (keyof typeof sets)[])),
-    ...columnsFlag,
-  };
+  static override readonly flags = {...flagsOf(...usualSets), ...columnsFlag};
 
   protected async execute(context: CommandContext) {
     const {renderSettings} = await import('../../cli/output/render-lists.js');

@@ -1,7 +1,7 @@
 import type {DoomedPreview} from '../../operations/targets/options.js';
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
-import {branchArg, findPreview} from '../../cli/command/preview-branch.js';
+import {branchArg, findBranch} from '../../cli/command/preview-branch.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
 
 export default class PreviewDown extends BaseCommand<typeof PreviewDown, 'preview:down'> {
@@ -20,7 +20,10 @@ export default class PreviewDown extends BaseCommand<typeof PreviewDown, 'previe
   protected async execute(context: CommandContext) {
     const {yes, 'dry-run': dryRun} = this.flags;
     const consent = deletionConsent(yes || dryRun, 'targets', context);
-    const {branch, target} = await findPreview(this.args.branch, context);
+    const branch = await findBranch(this.args.branch, context);
+    const {previewSlugs} = await import('../../operations/targets/previews.js');
+    // Its settings count, although the service may have made another slug.
+    const target = {slug: previewSlugs(branch)[0], argument: 'BRANCH'};
     const {options, host, guardsOf} = await this.reach(context, ['projectSlug'], {target});
     const {deletePreview} = await import('../../pipelines/previews.js');
     const {describeTarget, nameBundles, renderDeletedPreview} = await import('../../cli/output/render-targets.js');

@@ -1,7 +1,7 @@
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
 import {deploymentOptions, pushOptions} from '../../cli/command/operation-options.js';
-import {branchArg, findPreview} from '../../cli/command/preview-branch.js';
+import {branchArg, findBranch} from '../../cli/command/preview-branch.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 
 // It waits, and skips the upload of an unchanged bundle.
@@ -30,7 +30,10 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp, 'preview:up
   };
 
   protected async execute(context: CommandContext) {
-    const {branch, target} = await findPreview(this.args.branch, context);
+    const branch = await findBranch(this.args.branch, context);
+    const {previewSlugs} = await import('../../operations/targets/previews.js');
+    // Its settings count, although the service may have made another slug.
+    const target = {slug: previewSlugs(branch)[0], argument: 'BRANCH'};
     const loaded = await context.loadSettings({target});
     const settings = await withPushFolder(loaded, undefined, context);
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, builds: true});

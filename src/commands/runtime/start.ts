@@ -6,8 +6,7 @@ import type {Documents} from '../../cli/output/documents.js';
 import {unexpectedArgument} from '../../cli/command/error-report.js';
 import {writeEnvFile} from '../../cli/output/step-outputs.js';
 import {loadConfigFile} from '../../cli/settings/config-file.js';
-import {createError} from '../../errors/index.js';
-import type {CommandToRun} from '../../errors/suggestion.js';
+import {createError, type CommandToRun} from '../../errors/index.js';
 import type {RequestRecord} from '../../testing.js';
 
 export default class RuntimeStart extends BaseCommand<typeof RuntimeStart, 'runtime:start'> {
