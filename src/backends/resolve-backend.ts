@@ -153,11 +153,6 @@ export function notConfigured(
   });
 }
 
-/** `token=...,key=...` */
-function pairsOf(names: readonly string[]): string {
-  return names.map((name) => `${name}=...`).join(',');
-}
-
 /** How to set options. A secret is neither passed as a flag nor put into a file. @param wrong begin with their names */
 export function optionSuggestions(
   {name: backend, secrets = [], secretEnv = []}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
@@ -165,13 +160,14 @@ export function optionSuggestions(
 ): readonly Suggestion[] {
   const names = wrong.map(optionIn);
   const secret = secrets.filter((name) => names.includes(name));
+  const pairs = secret.map((name) => `${name}=...`).join(',');
   const variables = secretEnv.filter((name) => names.includes(name));
   const login = {run: ['auth:login', ...flagValue('--runtime-backend', backend)]};
   return [
     ...(variables.length === 0 ? [] : [[`Set ${variables.join(' and ')}, or run in a terminal: `, login]]),
     ...(secret.length === 0
       ? []
-      : [[`Add ${pairsOf(secret)} to MYCLI_BACKEND_OPTION (key=value,key=value), or run in a terminal: `, login]]),
+      : [[`Add ${pairs} to MYCLI_BACKEND_OPTION (key=value,key=value), or run in a terminal: `, login]]),
     ...(names.every((name) => secret.includes(name) || variables.includes(name))
       ? []
       : [`Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`]),

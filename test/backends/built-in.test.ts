@@ -1,6 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {apiBackend, unfitApiSlugs} from '../../src/backends/api/backend.js';
-import type {ApiBackendOptions} from '../../src/backends/api/connection.js';
+import {apiBackend, unfitApiSlugs, type ApiBackendOptions} from '../../src/backends/api/backend.js';
 import type {BuiltInContext, HostBackend} from '../../src/backends/host-backend.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';

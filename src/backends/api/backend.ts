@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import {asRecord, tryJson} from '../../text/json.js';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {BearerTokenStrategy, wrongAnswer} from '../../http/index.js';
-import {api, polledDeployment, type apiSchemas} from '../../wire/api.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {authorize, BearerTokenStrategy, normalizeOrigin, wrongAnswer} from '../../http/index.js';
+import {api, environments, polledDeployment, storefronts, type apiSchemas} from '../../wire/api.js';
 import {identifier, isSegment} from '../../wire/schema.js';
 import {
   asText,
@@ -14,10 +14,16 @@ import {
   multipartBody,
   readAcceptance,
   readAnswer,
+  sender,
+  type Send,
 } from '../answers.js';
-import {checkResult, type VerifiedCredentials} from '../host-backend.js';
+import {
+  checkResult,
+  type ApiRuntimeConnection,
+  type BuiltInContext,
+  type VerifiedCredentials,
+} from '../host-backend.js';
 import type {BackendCheckContext, BundleItem, DeploymentItem, TargetItem, TargetState} from '../contract.js';
-import {connectApi, type ApiBackendOptions, type ApiContext} from './connection.js';
 import type {BuiltInBackend} from '../members.js';
 import {targetMembers} from '../target-members.js';
 
@@ -29,6 +35,12 @@ const copied = {cloneEnvironmentVariables: true, cloneRedirects: true, cloneB2cT
 /** Limits of the service on the IDs of storefronts and environments, in characters. */
 const maxProject = 20;
 const maxTarget = 19;
+
+export interface ApiBackendOptions {
+  readonly connection?: ApiRuntimeConnection | undefined;
+}
+
+type ApiContext = BuiltInContext<ApiBackendOptions>;
 
 /** Runtime (OAuth): v2 bundles. It supports neither downloads nor deletions. */
 export const apiBackend = {
@@ -174,6 +186,31 @@ export const apiBackend = {
     readAcceptance(await connectApi(context)(operations.invalidate, {environmentId}, {json: {pattern}}));
   },
 } satisfies BuiltInBackend<ApiBackendOptions, 'promote' | 'tailLogs' | 'download' | 'deleteBundle'>;
+
+function connectApi({options: {connection}, projectSlug, http}: ApiContext): Send {
+  if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'The Runtime (OAuth) backend has no connection.');
+  const origin = normalizeOrigin('api origin', connection.origin);
+  const {organizationId, auth} = connection;
+  const send = sender('api', authorize(http, auth, origin), origin, {organizationId, storefrontId: projectSlug});
+  return async (operation, ...request) => {
+    try {
+      return await send(operation, ...request);
+    } catch (error) {
+      if (!isRuntimeCliError(error) || error.code !== 'ERR_FORBIDDEN') throw error;
+      const advice = scopeAdvice.find(([prefix]) => operation.path.startsWith(prefix));
+      throw advice === undefined ? error : amendError(error, {suggestions: [advice[1]]});
+    }
+  };
+}
+
+/** Many clients that may deploy lack these scopes. */
+const scopeAdvice = [
+  [
+    environments,
+    'The client needs a scope for environments: one that ends with .environments to read them, or with .environments.rw to change them. Add it to the client, and to --scopes.',
+  ],
+  [storefronts, 'The client needs a scope that ends with .storefronts. Add it to the client, and to --scopes.'],
+] as const;
 
 function claimsOf(header: string) {
   const payload = header.split('.')[1] ?? '';

@@ -33,9 +33,8 @@ interface Count {
 }
 
 /**
- * The retries in progress through re-dispatch helpers, by the middleware that makes them: a chain may have several. It
- * may also wrap a request on its way back, so the identity of the request cannot carry the count. There is one storage
- * for all, because Node never releases one that was used.
+ * The retries in progress through re-dispatch helpers, by middleware: a chain may have several, and wrap a request on its
+ * way back, so that the request cannot carry the count. One storage for all, since Node never releases one.
  */
 const redispatches = new AsyncLocalStorage<ReadonlyMap<object, {readonly count: Count; readonly method: string}>>();
 
