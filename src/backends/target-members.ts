@@ -80,21 +80,14 @@ export function targetMembers<Context extends BuiltInContext>(
     },
 
     async listRedirects({targetSlug, ...range}: TargetRange, context: Context): Promise<ListResult<RedirectItem>> {
-      const {items, ...page} = await fetchPage(
-        connect(context),
-        operations.listRedirects,
-        targetAt(targetSlug),
-        range,
-        (row) => ({...row}),
-      );
-      const rows = (page.raw['results'] ?? page.raw['data']) as readonly Readonly<Record<string, unknown>>[];
-      return {
-        ...page,
-        items: items.map(({id}, index) => {
-          const fields = fromWire(redirectFields, service, rows[index] ?? {});
-          return {...(fields as unknown as Redirect), redirectId: id};
-        }),
-      };
+      const send = connect(context);
+      const ids = await fetchPage(send, operations.listRedirects, targetAt(targetSlug), range, ({id}) => id);
+      const rows = (ids.raw['results'] ?? ids.raw['data']) as readonly Readonly<Record<string, unknown>>[];
+      const items = ids.items.map((redirectId, index) => {
+        const fields = fromWire(redirectFields, service, rows[index] ?? {}) as unknown as Redirect;
+        return {...fields, redirectId};
+      });
+      return {...ids, items};
     },
 
     async changeRedirect(request: ChangeRedirectRequest, context: Context): Promise<void> {
