@@ -29,7 +29,6 @@ export type {
   BundleContents,
   ContentFile,
 } from './bundle/contents/bundle-contents.js';
-export type * from './operations/push/records.js';
 export type {UploadPlace, UploadStates} from './backends/upload-state.js';
 export type {
   CategoryDiff,

@@ -6,7 +6,7 @@ import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {Logger, RetryEvent} from '../http/types.js';
 import type {Environment} from '../text/platform.js';
 import type {ReleaseOptions} from './options.js';
-import type {PushPlace} from './push/records.js';
+import type {PushPlace} from './push/options.js';
 
 /** What operations use of the process that runs them. Library calls use the actual process; tests provide their own. */
 export interface Host extends Pick<

@@ -8,7 +8,7 @@ import {requestSeconds} from '../settings/schemas.js';
 import {placeFlags} from '../text/suggest.js';
 import type {Host, RunHost} from './host.js';
 import type {CommonOptions, ConnectionOptions, ProjectResult, WaitOptions} from './options.js';
-import type {PushPlace} from './push/records.js';
+import type {PushPlace} from './push/options.js';
 
 export interface OpenOptions extends CommonOptions, ConnectionOptions, WaitOptions {
   readonly projectSlug: string;

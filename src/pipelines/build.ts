@@ -64,20 +64,13 @@ export function buildBundleInto(
 }
 
 /** As `buildBundleInto`, for a pipe, whose reader may have read enough: then nothing has failed. */
-export function buildBundleIntoPipe(
-  pipe: Writable,
-  options: PreviewBuildOptions,
-  host: PipelineHost,
-): Promise<PackResult | undefined> {
-  return build(options, host, async (plan, {outlet}) => {
-    try {
-      return await packInto(pipe, plan, options, outlet);
-    } catch (error) {
+export async function buildBundleIntoPipe(pipe: Writable, options: PreviewBuildOptions, host: PipelineHost) {
+  await build(options, host, (plan, {outlet}) =>
+    packInto(pipe, plan, options, outlet).catch((error: unknown) => {
       if (systemCode(error) !== 'EPIPE') throw error;
       outlet.title('Stopped: the reader of the archive has closed the pipe');
-      return undefined;
-    }
-  });
+    }),
+  );
 }
 
 async function packInto(

@@ -50,15 +50,19 @@ const resolve: Step<DeployRequest> = {
   },
 };
 
+function adviseOther({fallback}: Ledger) {
+  return (error: unknown) => {
+    throw withOtherBackend(error, fallback?.backend.name);
+  };
+}
+
 const findPrevious: Step<DeployRequest> = {
   name: 'find',
   title: 'Find the bundle to roll back to',
   due: ({release}) => release?.operation === 'rollback',
   async run(ledger, {outlet}) {
     const {request, open, release} = known(ledger, 'open', 'release');
-    const plan = await planRollback(open, release.targetSlug, request.bundleId).catch((error: unknown) => {
-      throw withOtherBackend(error, ledger.fallback?.backend.name);
-    });
+    const plan = await planRollback(open, release.targetSlug, request.bundleId).catch(adviseOther(ledger));
     outlet.title(`Rolling back to ${describeRollback(plan)}`);
     plan.warnings.forEach((warning) => outlet.warn(warning));
     return {bundleId: plan.bundleId, rolledBackFrom: plan.current?.bundleId};
@@ -71,9 +75,7 @@ const findPromoted: Step<DeployRequest> = {
   due: ({release}) => release?.operation === 'promote',
   async run(ledger, {outlet}) {
     const {open, from} = known(ledger, 'open', 'from');
-    const {bundleId, message} = await findRunning(open, from).catch((error: unknown) => {
-      throw withOtherBackend(error, ledger.fallback?.backend.name);
-    });
+    const {bundleId, message} = await findRunning(open, from).catch(adviseOther(ledger));
     const described = message === undefined ? '' : ` "${oneLine(message)}"`;
     outlet.title(`${from} runs bundle ${String(bundleId)}${described}`);
     return {bundleId};

@@ -13,7 +13,7 @@ import type {Release} from '../operations/deploy/release.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {CheckOutcome} from '../operations/options.js';
 import type {BuiltContent} from '../operations/push/build-push.js';
-import type {FoundUpload} from '../operations/push/find-uploaded.js';
+import type {FoundUpload} from '../operations/push/upload-push.js';
 import type {PushContent} from '../operations/push/plan-push.js';
 
 /** What becomes known in a run. Each fact is written by the row that makes it known. */

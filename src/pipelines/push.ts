@@ -14,7 +14,7 @@ import {requestDeploy} from '../operations/deploy/start-deployment.js';
 import {checkNotOlder} from '../operations/guard/guards.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import {buildPush, describeBuilt, type BuiltContent} from '../operations/push/build-push.js';
-import {findLostUpload} from '../operations/push/find-uploaded.js';
+import {askBeforePush, describeUpload, findLostUpload, uploadTo} from '../operations/push/upload-push.js';
 import {planAhead} from '../operations/push/look-ahead.js';
 import {
   archivedFormat,
@@ -25,7 +25,6 @@ import {
   uploadFallback,
 } from '../operations/push/plan-push.js';
 import {requestPush, type PushRequest} from '../operations/push/request.js';
-import {askBeforePush, describeUpload, uploadTo} from '../operations/push/upload-push.js';
 import type {PipelineHost} from './host.js';
 import {known, urlOf, type Ledger} from './ledger.js';
 import {accept, check, confirmNew, confirmTarget, guard, invalidateAfter, rollback, wait} from './release.js';

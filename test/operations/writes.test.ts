@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {PlannedWrite} from '../../src/backends/contract.js';
 import {createError} from '../../src/errors/index.js';
-import type {PushRecord} from '../../src/operations/push/records.js';
+import type {PushRecord} from '../../src/operations/push/options.js';
 import type {PipelineHost} from '../../src/pipelines/host.js';
 import type {Ledger} from '../../src/pipelines/ledger.js';
 import {factsOfChange} from '../../src/pipelines/outcome.js';

@@ -8,7 +8,7 @@ import {withLock} from '../../files/lock.js';
 import {makePrivateDirectory, moveFile, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
 import type {CheckRecords} from '../../operations/host.js';
 import type {UploadPlace, UploadStates} from '../../backends/upload-state.js';
-import type {PushPlace, PushRecords} from '../../operations/push/records.js';
+import type {PushPlace, PushRecords} from '../../operations/push/options.js';
 
 // What runs remember for later ones, in a data folder: one JSON file for each place, replaced atomically, which only
 // its owner can read. A record that cannot be read is an error, which callers take as a warning.

@@ -1,9 +1,8 @@
 import {resolve} from 'node:path';
 import {compilePatterns} from '../../bundle/index.js';
 import {ciRunOf} from '../../bundle/provenance/ci.js';
-import {branchOf} from '../../bundle/provenance/provenance.js';
+import {branchOf, type RecordedCommit} from '../../bundle/provenance/provenance.js';
 import {changedFiles, remoteOrigin, type WorkTree} from '../../bundle/provenance/git.js';
-import type {RecordedCommit} from '../../bundle/provenance/provenance.js';
 import type {Host} from '../host.js';
 import type {GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import {remoteKey, shownRemote} from './remotes.js';
@@ -23,14 +22,22 @@ export interface GuardedDeployment {
   readonly running: () => Promise<readonly RunningBundle[]>;
 }
 
-/** How each guard is checked. */
-export const guardChecks: Readonly<Record<GuardName, (checking: Checking) => Outcome | Promise<Outcome>>> = {
-  cleanTree: checkCleanTree,
-  branch: checkBranch,
-  origin: checkOrigin,
-  ciOnly: checkCi,
-  confirm: checkConfirm,
-  notOlder: checkNotOlder,
+interface GuardRow {
+  readonly check: (checking: Checking) => Outcome | Promise<Outcome>;
+  /** Whether it is about the work tree, or about the commit of a bundle. */
+  readonly ofSource?: true;
+  /** Whether it compares with the clone, whatever is deployed. */
+  readonly ofClone?: true;
+}
+
+/** In the order in which they are checked. `notOlder` asks the service, so it is the last. */
+export const guardRows: Readonly<Record<GuardName, GuardRow>> = {
+  cleanTree: {check: checkCleanTree, ofSource: true},
+  branch: {check: checkBranch, ofSource: true},
+  origin: {check: checkOrigin, ofClone: true},
+  ciOnly: {check: checkCi},
+  confirm: {check: checkConfirm},
+  notOlder: {check: checkNotOlder, ofSource: true, ofClone: true},
 };
 
 interface Checking extends Pick<GuardOptions, 'confirmTarget'> {

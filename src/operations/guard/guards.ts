@@ -10,25 +10,18 @@ import type {OpenBackend} from '../open-backend.js';
 import type {GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host} from '../host.js';
 import type {TargetChangeOptions} from '../targets/options.js';
-import {guardChecks, type GuardedDeployment, type GuardedSource, type GuardName} from './checks.js';
+import {guardRows, type GuardedDeployment, type GuardedSource, type GuardName} from './checks.js';
 import {recordOfBundle, runningBundles, type Problem} from './running-commit.js';
 import {refuseUnsafe} from './safety.js';
 
-/** The guards that are about the work tree, or about the commit of a bundle. */
-const sourceGuards: ReadonlySet<GuardName> = new Set(['cleanTree', 'branch', 'notOlder']);
-/** Those that compare with the clone, whatever is deployed. */
-const treeGuards: ReadonlySet<GuardName> = new Set(['origin', 'notOlder']);
-
-/** In the order in which they are checked. `notOlder` asks the service, so it is the last. */
-const guardNames = ['cleanTree', 'branch', 'origin', 'ciOnly', 'confirm', 'notOlder'] as const;
-
 export function activeGuards({guard}: GuardOptions): readonly GuardName[] {
-  return guardNames.filter((name) => guard?.[name] !== undefined && guard[name] !== false);
+  const names = Object.keys(guardRows) as GuardName[];
+  return names.filter((name) => guard?.[name] !== undefined && guard[name] !== false);
 }
 
 /** Whether a guard asks for the commit of a bundle. */
 export function needsCommit(options: GuardOptions): boolean {
-  return activeGuards(options).some((name) => sourceGuards.has(name));
+  return activeGuards(options).some((name) => guardRows[name].ofSource);
 }
 
 /** The rules for what deploys nothing, and for a rollback, which goes to an older commit on purpose. */
@@ -58,13 +51,12 @@ async function checkAll(deployment: GuardedDeployment, options: GuardedOptions, 
   const active = activeGuards(options);
   const directory = resolve(host.cwd, options.cwd ?? '.', options.projectDirectory ?? '.');
   // What a bundle says about its commit needs no clone.
-  const needsTree = active.some(
-    (name) => treeGuards.has(name) || (deployment.source.kind === 'tree' && sourceGuards.has(name)),
-  );
+  const isTree = deployment.source.kind === 'tree';
+  const needsTree = active.some((name) => guardRows[name].ofClone || (isTree && guardRows[name].ofSource));
   const tree = needsTree ? await readWorkTree(directory, host.env) : undefined;
   const failures: GuardFailure[] = [];
   for (const name of active) {
-    const problem = await guardChecks[name]({deployment, guard, confirmTarget, directory, tree, host});
+    const problem = await guardRows[name].check({deployment, guard, confirmTarget, directory, tree, host});
     if (problem) failures.push({guard: name, ...problem});
   }
   if (failures.length > 0) throw guardRefusal(deployment.confirmation, failures);

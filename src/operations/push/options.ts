@@ -5,7 +5,7 @@ import type {BundleContentOptions, BundlePlan} from '../../bundle/index.js';
 import type {Bundle, BundleFormat, BundleProvenance, PackResult} from '../../bundle/types.js';
 import type {CommonOptions, DeploymentOutcome, ProjectResult, ReleaseOptions} from '../options.js';
 import type {UploadStates} from '../../backends/upload-state.js';
-import type {PushRecords} from './records.js';
+import type {BackendLocation} from '../../backends/built-in-backends.js';
 
 /** Options of `pushRuntimeBundle`. */
 export interface PushRuntimeBundleBackendOptions extends ReleaseOptions, BundleContentOptions {
@@ -123,4 +123,34 @@ export interface UnchangedBundle {
   readonly message?: string | undefined;
   /** The archive that was uploaded. */
   readonly archive: PackResult;
+}
+
+/** Where bundles are pushed to: a project on a backend. Plain JSON without secrets. */
+export interface PushPlace extends BackendLocation {
+  /** The project's slug; with OAuth, the storefront's ID. */
+  readonly projectSlug: string;
+}
+
+/** The last push to a place. */
+export interface PushRecord {
+  /** ID of the bundle on that backend. */
+  readonly bundleId: BundleId;
+  /** Digest of everything that identifies the bundle's content, hex. */
+  readonly fingerprint: string;
+  /** Total size of the bundle's files, in bytes. A bundle of another size has changed. */
+  readonly fileBytes: number;
+  /** Size of the uploaded archive, in bytes. */
+  readonly size: number;
+  /** Digest of the uploaded archive, hex. */
+  readonly sha256: string;
+  /** When it was uploaded, ISO 8601. */
+  readonly pushedAt: string;
+}
+
+/** Stores the last push to each place. If a method rejects, the push continues as if there were no record. */
+export interface PushRecords {
+  /** Resolves to undefined if nothing was pushed there. */
+  read(place: PushPlace): Promise<PushRecord | undefined>;
+  /** Replaces the record of the place. If two pushes write at once, either record may win, but must be complete. */
+  write(place: PushPlace, record: PushRecord): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type {UnchangedBundle} from './options.js';
+import type {PushRecord, PushRecords, UnchangedBundle} from './options.js';
 import type {BundleId, BundleItem} from '../../backends/contract.js';
 import {bundleFingerprint} from '../../bundle/index.js';
 import {previewIn} from '../../bundle/provenance/provenance.js';
@@ -7,7 +7,6 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {findBundle} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
 import {clockSkewMs, createdTime} from '../pages.js';
-import type {PushRecord, PushRecords} from './records.js';
 import {asSentence} from '../../text/sentence.js';
 
 /** How a push uses what the last one has left. */

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {beforeEach, expect, test} from 'vitest';
 import {checkRecordFiles, pushRecordFiles, uploadStateFiles} from '../../../src/cli/command/records.js';
 import {makeFolder} from '../../folder.js';
-import type {PushPlace, PushRecord} from '../../../src/operations/push/records.js';
+import type {PushPlace, PushRecord} from '../../../src/operations/push/options.js';
 
 const place: PushPlace = {backend: 'legacy', origin: 'https://runtime.example', projectSlug: 'shop'};
 const record: PushRecord = {

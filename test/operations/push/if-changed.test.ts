@@ -1,8 +1,13 @@
 import {chmod, rename, rm, symlink, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import type {PushResult, PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
-import type {PushPlace, PushRecord, PushRecords} from '../../../src/operations/push/records.js';
+import type {
+  PushPlace,
+  PushRecord,
+  PushRecords,
+  PushResult,
+  PushRuntimeBundleBackendOptions,
+} from '../../../src/operations/push/options.js';
 import {startService, type Service} from '../pushed-bundles.js';
 import {deleteBundles} from '../../../src/pipelines/delete.js';
 import {pushRuntimeBundle} from '../calls.js';
