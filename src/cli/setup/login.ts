@@ -2,11 +2,10 @@ import {createInterface} from 'node:readline';
 import {shownUrl} from '../../backends/answers.js';
 import {optionSuggestions} from '../../backends/resolve-backend.js';
 import type {Backend, BackendLoginContext} from '../../backends/contract.js';
-import {builtInRows} from '../../backends/built-in-backends.js';
 import type {HostBackend} from '../../backends/host-backend.js';
 import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
-import {isBuiltIn} from '../../backends/names.js';
+import {isBuiltIn, type BuiltInName} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../text/suggest.js';
 import {definitions} from '../../settings/definitions.js';
@@ -55,7 +54,7 @@ interface Entered {
   /** Completes "Stored ... in FILE". */
   readonly label: string;
   /** The backend whose service is asked. Undefined if it cannot be asked. */
-  readonly backend: HostBackend | undefined;
+  readonly backend: HostBackend | BuiltInName | undefined;
   readonly options?: PluginSettings['options'];
   readonly settings: Settings;
   readonly accepted: string;
@@ -145,7 +144,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
       facts: {origin, kind},
       secrets: [secret],
       label: `the ${label} for ${origin}`,
-      backend: builtInRows[backend].backend,
+      backend,
       settings: aboutCredentials({...settings, [service]: {...settings[service], value: url}, ...legacy, ...api}),
       accepted: `${origin} accepted the ${label}`,
       store({origins, last, ...others}) {
