@@ -20,6 +20,9 @@ export interface IgnoreRules {
   mark(paths: readonly FoundPath[], signal?: AbortSignal): Promise<void>;
 }
 
+/** Each further `**` multiplies the time that a rule takes, and so does its length. */
+const maxGlobstars = 5;
+const maxRuleLength = 1000;
 /** Name of the file with ignore rules, in gitignore syntax. */
 const ignoreFile = '.bundleignore';
 
@@ -33,7 +36,10 @@ export async function readIgnoreRules(
 ): Promise<IgnoreRules> {
   const files = [...new Set(directories)].map((directory) => join(directory, ignoreFile));
   const texts = await Promise.all(files.map(readRules));
-  const rules = [...texts.flatMap(rulesOf), ...patterns];
+  const rules = [
+    ...texts.flatMap((text, index) => rulesOf(text, files[index])),
+    ...patterns.map((rule) => verified(rule)),
+  ];
   // The library caches every path that it checks.
   if (rules.length === 0) return {patterns: [], mark: () => Promise.resolve()};
   // A file system may keep a name decomposed that an editor writes composed, or the other way round.
@@ -63,8 +69,24 @@ export function misplacedRules(
 }
 
 /** The lines that are neither empty nor comments. */
-function rulesOf(text: string): readonly string[] {
-  return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
+function rulesOf(text: string, file = ''): readonly string[] {
+  return text
+    .split(/\r?\n/)
+    .flatMap((line, index) =>
+      line.trim() === '' || line.startsWith('#') ? [] : [verified(line, `in ${file}, line ${String(index + 1)}, `)],
+    );
+}
+
+/** @throws RuntimeCliError `ERR_PATTERN_INVALID` */
+function verified(rule: string, where = ''): string {
+  const isLong = rule.length > maxRuleLength;
+  if (!isLong && (rule.match(/\*{2,}/g) ?? []).length <= maxGlobstars) return rule;
+  const problem = isLong
+    ? `more than ${String(maxRuleLength)} characters`
+    : `more than ${String(maxGlobstars)} times **`;
+  throw createError('ERR_PATTERN_INVALID', `The ignore rule ${showPattern(rule)} ${where}has ${problem}.`, {
+    suggestions: ['Use several simpler rules, such as *.map.'],
+  });
 }
 
 async function readRules(path: string): Promise<string> {

@@ -178,6 +178,15 @@ function isAppleDouble(file: string): boolean {
   return basename(file).startsWith('._') && begins(file, /^\0\x05\x16\x07/);
 }
 
+/** A warning about debris in an archive, where a `._x` counts beside an `x`. */
+export function debrisWarnings(paths: readonly string[]): readonly string[] {
+  const all = new Set(paths);
+  const isDouble = (path: string) => basename(path).startsWith('._') && all.has(path.replace(/\._(?=[^/]*$)/, ''));
+  const found = paths.filter((path) => path.split('/').some(isDebrisName) || isDouble(path));
+  if (found.length === 0) return [];
+  return [`The archive contains leftovers of systems and editors: ${listPaths(found)}. Build it again without them.`];
+}
+
 /** Adds what is at a path to the findings. Returns whether it is a folder. */
 function add(
   directory: string,

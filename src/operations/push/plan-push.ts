@@ -8,6 +8,7 @@ import {
   archiveSize,
   checkArchivedScripts,
   checkFileKinds,
+  debrisWarnings,
   openBundle,
   planBundle,
   strictWarnings,
@@ -70,6 +71,7 @@ export async function planPush(open: OpenBackend, source: PushSource, format: Bu
   const warnings = [
     ...(allowSensitiveFiles ? [] : await checkArchivedScripts(bundle, signal)),
     ...(await checkFileKinds(bundle.files, source)),
+    ...debrisWarnings(bundle.files.map(({path}) => path)),
     ...(await strictWarnings(bundle, signal)),
     ...sizeWarnings(bundle),
   ];

@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import {execFileSync} from 'node:child_process';
 import {expect, test} from 'vitest';
 import {planBundle} from '../../../src/bundle/index.js';
+import {debrisWarnings} from '../../../src/bundle/files/scan.js';
 import {makeFolder} from '../../folder.js';
 
 const appleDouble = Buffer.from('0005160700020000', 'hex');
@@ -30,4 +31,11 @@ test('what systems and editors leave in folders is left out, and told', async ()
   const told = warnings.find((warning) => warning.startsWith('Left out leftovers of systems and editors:'));
   expect(told).toContain('.DS_Store, __MACOSX');
   expect(told).not.toContain('.#app.js');
+});
+
+test('an archive with such files is told', () => {
+  expect(debrisWarnings(['a/app.js', 'a/._other.js'])).toEqual([]);
+  expect(debrisWarnings(['a/app.js', 'a/._app.js', 'b/.DS_Store', '__MACOSX/a.js']).join()).toContain(
+    'a/._app.js, b/.DS_Store, __MACOSX/a.js',
+  );
 });

@@ -179,6 +179,20 @@ describe('what cannot be archived is named, all of it at once', () => {
     });
   });
 
+  test.each([
+    ['**/a'.repeat(6), 'has more than 5 times **'],
+    ['a'.repeat(1001), 'has more than 1000 characters'],
+  ])('an ignore rule that could take too long: %s', async (rule, problem) => {
+    const cwd = await makeFolder({...smallBuild, '.bundleignore': `# one\n\n*.map\n${rule}\n`});
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_PATTERN_INVALID',
+      exitCode: 3,
+      message: expect.stringContaining(`in ${join(cwd, '.bundleignore')}, line 4, ${problem}.`),
+    });
+    await rm(join(cwd, '.bundleignore'));
+    await expect(plan(cwd, {ignore: [rule]})).rejects.toMatchObject({message: expect.stringContaining(` ${problem}.`)});
+  });
+
   test('ignore rules that do take too long', async () => {
     shortenTimeLimit();
     const cwd = await makeFolder({...smallBuild, [`build/${'x/'.repeat(100)}q`]: ''});
