@@ -138,21 +138,14 @@ function asFailure(error: unknown): HttpFailure {
 
 /** Gives a request an ID, and records it when it has ended. */
 function recordAtEnd(call: Call): void {
-  const {context, request, response, body, path} = call;
+  const {context, request, response, body} = call;
   const requestId = randomUUID();
   response.setHeader('x-request-id', requestId);
   const started = performance.now();
   response.once('close', () => {
-    recordRequest(context, {
-      method: request.method ?? 'GET',
-      path,
-      status: response.headersSent ? response.statusCode : 0,
-      route: call.route,
-      bytesReceived: body.bytes,
-      durationMs: Math.round(performance.now() - started),
-      fault: call.fault,
-      userAgent: request.headers['user-agent'],
-      requestId,
-    });
+    const status = response.headersSent ? response.statusCode : 0;
+    const durationMs = Math.round(performance.now() - started);
+    const outcome = {status, route: call.route, bytesReceived: body.bytes, durationMs, fault: call.fault, requestId};
+    recordRequest(request, outcome, context);
   });
 }

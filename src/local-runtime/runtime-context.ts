@@ -30,7 +30,6 @@ export interface RuntimeContext extends RuntimeSettings {
   readonly targets: Targets;
   readonly logs: LogFeed;
   readonly faults: FaultBook;
-  /** The latest ones, oldest first. */
   readonly requests: RequestRecord[];
   /** Undefined if only files are served. */
   readonly appServers: AppServers | undefined;
@@ -43,7 +42,6 @@ export interface RuntimeContext extends RuntimeSettings {
   readonly clientKey: string | undefined;
 }
 
-/** A request while it is answered. */
 export interface Call {
   readonly context: RuntimeContext;
   readonly request: IncomingMessage;
@@ -61,11 +59,9 @@ export interface Call {
   route: RouteName | undefined;
   /** The one that was applied last. */
   fault: FaultRule['action'] | undefined;
-  /** Whoever was admitted. */
   user: string;
 }
 
-/** A route of a protocol: what is served, and its handler. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'ALL';
   /** As Hono has it. A final slash does not matter. */
@@ -112,7 +108,12 @@ export function requestedBundle(call: Call, id = Number(param(call, 'bundleId'))
 /** How many requests are kept. */
 const maxRecords = 1000;
 
-export function recordRequest({requests, onRequest}: RuntimeContext, record: RequestRecord): void {
+export function recordRequest(
+  {method = 'GET', url = '/', headers}: IncomingMessage,
+  outcome: Omit<RequestRecord, 'method' | 'path' | 'userAgent'>,
+  {requests, onRequest}: RuntimeContext,
+): void {
+  const record = {method, path: url.replace(/\?.*$/s, ''), userAgent: headers['user-agent'], ...outcome};
   requests.push(record);
   if (requests.length > maxRecords) requests.shift();
   onRequest(record);

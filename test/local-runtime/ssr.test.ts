@@ -39,6 +39,7 @@ const program = `
     '/abort': () => process.abort(),
     '/throw': () => setImmediate(() => { throw new Error('thrown by the app'); }),
     '/never': () => new Promise(() => undefined),
+    '/long': () => void process.stdout.write('x'.repeat(150_000)),
     '/log': () => console.log('a line \\x1b[31mof the app'),
   };
   createServer(async (request, response) => {
@@ -136,6 +137,17 @@ const bare = `
     socket.end('HTTP/1.1 ' + (head ?? '200 OK') + '\\r\\nContent-Length: ' + body.length + '\\r\\n\\r\\n' + body);
   })).listen(process.env.PORT, () => console.log('listening'));
 `;
+
+test('output without a line break is passed on in pieces', async () => {
+  const {ask, output} = await startApps(server);
+  await ask('long');
+  const pieces = () =>
+    output.filter((line) => line.includes('xxx')).map((line) => line.replace('shop/production: ', ''));
+  await expect.poll(() => pieces().join('').length).toBeGreaterThan(65_536);
+  await ask('log');
+  await expect.poll(() => pieces().join('')).toBe(`${'x'.repeat(150_000)}a line \x1b[31mof the app`);
+  expect(pieces().length).toBeGreaterThan(1);
+});
 
 test('the server of an app: neither it nor a client gets more through the runtime than it is to have', async () => {
   const {ask, output, runtime} = await startApps({'ssr.mjs': bare, 'static/app.js': ''});

@@ -64,10 +64,14 @@ describe('V1BodyReader', () => {
     expect(read(`{${members}"data":"YQ=="}`, 65_536).data.toString()).toBe('a');
   });
 
-  test('refuses a document that is large besides its data', () => {
-    const reader = new V1BodyReader();
-    expect(() => {
-      for (let count = 0; count < 20; count += 1) reader.push(Buffer.alloc(1024 * 1024, ' '));
-    }).toThrow('bytes besides its data');
-  });
+  test.each([' ', '{"a":"', '{"a"   ', '{"a":"\\"'])(
+    'refuses a document that is large besides its data: %s',
+    (start) => {
+      const reader = new V1BodyReader();
+      reader.push(Buffer.from(start));
+      expect(() => {
+        for (let count = 0; count < 20; count += 1) reader.push(Buffer.alloc(1024 * 1024, start.slice(-2)));
+      }).toThrow('bytes besides its data');
+    },
+  );
 });

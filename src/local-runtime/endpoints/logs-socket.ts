@@ -10,8 +10,8 @@ import {recordRequest, type RuntimeContext} from '../runtime-context.js';
 import type {FaultRule} from '../faults.js';
 
 const maxMessageBytes = 64 * 1024;
-/** How many lines wait for a client. */
-const mostWaiting = 1000;
+/** How many characters of lines wait for a client. */
+const mostWaiting = 1024 * 1024;
 
 const noServers = 'This local runtime runs no servers, so nothing is logged. Start it with --ssr.';
 
@@ -50,13 +50,14 @@ export function serveLogs(server: Server, context: RuntimeContext): () => void {
 /** Sends lines as fast as a client reads them. Drops the oldest of those that wait, and tells the client so. */
 function sender(opened: WebSocket, {now}: RuntimeContext): (line: string) => void {
   let waiting: string[] = [];
+  let characters = 0;
   let dropped = 0;
   let isSending = false;
   const send = (): void => {
     if (isSending || waiting.length === 0) return;
     const notice = `${now().toISOString()}\t\tWARN\t${dropped} lines were dropped because the client did not read them.`;
     const lines = dropped === 0 ? waiting : [notice, ...waiting];
-    [waiting, dropped, isSending] = [[], 0, true];
+    [waiting, characters, dropped, isSending] = [[], 0, 0, true];
     // Published clients read the time here.
     opened.send(JSON.stringify(lines.map((message) => ({timestamp: now().getTime(), message}))), () => {
       isSending = false;
@@ -65,10 +66,8 @@ function sender(opened: WebSocket, {now}: RuntimeContext): (line: string) => voi
   };
   return (line) => {
     waiting.push(line);
-    if (waiting.length > mostWaiting) {
-      waiting.shift();
-      dropped += 1;
-    }
+    characters += line.length;
+    for (; characters > mostWaiting && waiting.length > 1; dropped += 1) characters -= waiting.shift()?.length ?? 0;
     send();
   };
 }
@@ -92,12 +91,11 @@ async function admit(request: IncomingMessage, socket: Duplex, context: RuntimeC
 }
 
 function record(
-  {method = 'GET', url = '/', headers}: IncomingMessage,
+  request: IncomingMessage,
   status: number,
   fault: FaultRule['action'] | undefined,
   context: RuntimeContext,
 ): void {
-  const [path = '/'] = url.split('?', 1);
-  const base = {method, path, route: 'logs', userAgent: headers['user-agent'], requestId: randomUUID()} as const;
-  recordRequest(context, {...base, status, fault, bytesReceived: 0, durationMs: 0});
+  const outcome = {status, fault, route: 'logs', bytesReceived: 0, durationMs: 0, requestId: randomUUID()} as const;
+  recordRequest(request, outcome, context);
 }

@@ -14,7 +14,6 @@ interface Page {
   readonly title: string;
   /** What follows the heading. Elements with `data-live` and an ID are kept up to date while the page is open. */
   readonly content: Html;
-  /** @default 200 */
   readonly status?: number;
   readonly headers?: Headers;
 }
@@ -81,7 +80,6 @@ export function timeText(iso: string): Html {
   return html`<time datetime="${iso}">${timeFormat.format(new Date(iso))}</time>`;
 }
 
-/** A size, which no line ends in. */
 export function sizeText(bytes: number): Html {
   return html`<span class="whole">${prettyBytes(bytes)}</span>`;
 }

@@ -124,7 +124,6 @@ function deploymentTable({context}: Call, deployments: readonly DeploymentRecord
   });
 }
 
-/** Deploys the bundle of an earlier deployment again. */
 function rollbackForm(deployment: DeploymentRecord, context: RuntimeContext): page.Html | undefined {
   const {projectSlug, bundleId, targetSlug} = deployment;
   const isLive = context.deployments.current(deployment)?.bundleId === bundleId;
@@ -197,7 +196,6 @@ ${page.liveSection('Invalidations', invalidationTable(call, projectSlug))}`;
   return page.pageAnswer({title: projectSlug, content});
 }
 
-/** What a target runs and logs, and what was done to it. */
 export function showTarget(call: Call): Promise<Response> {
   const {store, targets, logs, appServers} = call.context;
   const site = siteOf(call);

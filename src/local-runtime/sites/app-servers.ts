@@ -4,7 +4,7 @@ import {createRequire} from 'node:module';
 import {mkdir, readdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import path from 'node:path';
-import {createInterface} from 'node:readline';
+import type {Readable} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
 import * as v from 'valibot';
 import {asSentence} from '../../text/sentence.js';
@@ -31,7 +31,6 @@ const errorLine = /^(?:Uncaught )?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?:
 
 interface AppServersOptions {
   readonly store: Store;
-  /** The variables of the server of a target. */
   readonly environment: (site: SiteName) => Readonly<Record<string, string>>;
   /** Seconds in which a server must listen, and answer a request. */
   readonly timeoutSeconds: number;
@@ -87,7 +86,6 @@ interface UnpackedBundle {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A process that listens. */
 interface AppProcess {
   readonly port: number;
   /** Why it has ended. */
@@ -155,7 +153,7 @@ class App {
     const tail: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) continue;
-      createInterface({input: stream, crlfDelay: Infinity}).on('line', (line) => {
+      readLines(stream, (line) => {
         tail.push(withoutEscapeSequences(line).slice(0, tailWidth));
         if (tail.length > tailLines) tail.shift();
         onOutput(this.deployment, line, stream === child.stderr ? 'ERROR' : 'INFO');
@@ -224,6 +222,24 @@ class App {
     await rm(folder, {recursive: true, force: true});
     return undefined;
   }
+}
+
+/** Characters after which a line that has not ended is passed on: output may have no line breaks at all. */
+const maxLine = 64 * 1024;
+
+function readLines(stream: Readable, onLine: (line: string) => void): void {
+  let rest = '';
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    // A line feed may follow a return in the next piece.
+    const lines = `${rest}${text}`.split(/\r?\n|\r(?!$)/);
+    rest = lines.at(-1) ?? '';
+    if (rest.length >= maxLine) rest = '';
+    else lines.pop();
+    lines.forEach(onLine);
+  });
+  stream.once('close', () => {
+    if (rest !== '') onLine(rest.replace(/\r$/, ''));
+  });
 }
 
 /** Waits until a process has ended and its output is complete. How it has ended, or why it could not be started. */

@@ -43,7 +43,6 @@ export class Deployments {
     this.#options = options;
   }
 
-  /** Deploys a bundle to a target. @throws HttpFailure 409, see `exclusively()`. */
   deploy(site: SiteName, request: Omit<DeploymentRequest, 'route'>): Promise<DeploymentRecord> {
     return this.exclusively(site, (start) => start({...request, route: 'deploy'}));
   }

@@ -11,7 +11,6 @@ interface TargetsOptions {
   readonly faults: FaultBook;
   readonly deployments: Deployments;
   readonly now: () => Date;
-  /** Stops the server of a target, if it runs. */
   readonly stopApp: (site: SiteName) => Promise<void>;
   /** How long it takes to make or to delete a target. */
   readonly seconds: number;

@@ -14,7 +14,6 @@ export interface CheckedBundle extends Pick<ScannedArchive, 'size' | 'sha256'> {
   readonly ssrParameters: Readonly<Record<string, unknown>>;
   /** All its files except the configuration, relative to `root`. */
   readonly files: readonly string[];
-  /** Files that match the patterns, relative to `root`. */
   readonly matches: {readonly ssrOnly: readonly string[]; readonly ssrShared: readonly string[]};
   readonly warnings: readonly string[];
   /** The folder of the archive that contains the files. */

@@ -12,7 +12,6 @@ import {legacySchemas} from '../../wire/legacy.js';
 import {checkV1Bundle, checkV2Bundle, refuseUnfitNames, type CheckedBundle} from './check-bundle.js';
 import {V1BodyReader} from './v1-body-reader.js';
 
-/** An accepted bundle, and what the client is told about it. */
 export interface AcceptedUpload extends Pick<CheckedBundle, 'matches' | 'warnings'> {
   readonly bundle: BundleRecord;
 }

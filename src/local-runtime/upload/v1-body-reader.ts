@@ -1,6 +1,7 @@
 import {HttpFailure, parsed} from '../answer.js';
 
-const maxRestBytes = 16 * 1024 * 1024;
+/** How large the document is without its data, and each of its strings, at most. Parts are read again until whole. */
+const [maxRestBytes, maxPartBytes] = [16 * 1024 * 1024, 64 * 1024];
 
 /**
  * The next part of a JSON document: a bracket, a string, with the colon if it is a key, or what is between them. A
@@ -66,8 +67,10 @@ export class V1BodyReader {
     }
     this.#rest += this.#pending.slice(0, at);
     this.#pending = this.#pending.slice(at);
-    if (this.#rest.length + this.#pending.length > maxRestBytes && this.#place !== 'data') {
-      throw new HttpFailure(413, `The body has more than ${maxRestBytes} bytes besides its data.`);
+    if (this.#place === 'data') return;
+    if (this.#rest.length > maxRestBytes || this.#pending.length > maxPartBytes) {
+      const limits = `more than ${maxRestBytes} bytes besides its data, or a string of more than ${maxPartBytes}`;
+      throw new HttpFailure(413, `The body has ${limits}.`);
     }
   }
 }
