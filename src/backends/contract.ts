@@ -79,7 +79,7 @@ export type OptionName<Options> = unknown extends Options ? string : Extract<key
 
 /**
  * A service that accepts bundles: a plain object, recognized by its shape, because host and plugin may load different
- * copies of any package. This much is required. `BackendCapabilities` is what it can have besides. Other members are
+ * copies of any package. This much is required. `BackendCapabilities` has the optional members. Other members are
  * ignored.
  *
  * Functions throw what `context.http` rejects with, an error of `context.error`, or `signal.reason` when aborted.
@@ -112,7 +112,7 @@ export interface Backend<Options = unknown> extends BackendCapabilities<Options>
   readonly formats: readonly BundleFormat[];
   /**
    * Uploads a bundle, and resolves once the service has all of it. Streams: never holds an archive in memory.
-   * @throws `ERR_OUTCOME_UNKNOWN` if the service may have it all the same.
+   * @throws `ERR_OUTCOME_UNKNOWN` if the service may have it anyway.
    */
   upload(bundle: Bundle, context: BackendContext<Options>): Promise<UploadResult>;
 }
@@ -125,7 +125,7 @@ export type AnyBackend = Omit<Backend, 'required' | 'secrets'> & {
   readonly secrets?: readonly string[] | undefined;
 };
 
-/** What a backend can have besides. Each function with a capability makes the commands that need it work. */
+/** The optional members of a backend. Each function with a capability makes the commands that need it work. */
 export interface BackendCapabilities<Options = unknown> {
   /**
    * Any Standard Schema. It validates `backends.<name>` of the configuration file, merged with `--backend-option`.
@@ -236,7 +236,7 @@ export interface BackendCapabilities<Options = unknown> {
   listVariables?(request: TargetRange, context: BackendContext<Options>): Promise<ListResult<VariableItem>>;
   /**
    * Capability `set-variables`. Changes the named variables in one request, and leaves the others alone. The service
-   * may publish the target again. The values are masked in the errors of the call and in what `logger` is told.
+   * may publish the target again. The values are masked in the errors and the log of the call.
    */
   setVariables?(request: SetVariablesRequest, context: BackendContext<Options>): Promise<void>;
   /** Capability `invalidate`. Resolves when the service has accepted to drop what its cache has for the pattern. */

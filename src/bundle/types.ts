@@ -22,7 +22,7 @@ export interface BundleConfig {
   readonly ssrShared: readonly string[];
   /** Parameters for the server. */
   readonly ssrParameters: Readonly<Record<string, unknown>>;
-  /** What the service is told about the application. */
+  /** Metadata of the application, for the service. */
   readonly bundleMetadata?: BundleV2Metadata | undefined;
   /** Unknown top-level keys of a configuration file on disk are kept. */
   readonly [key: string]: unknown;

@@ -1,7 +1,7 @@
 import {catalogue, exitCodes, type ErrorCode, type ErrorKind} from './catalogue.js';
 import {completeCommand, partsOf, suggestionText, type RunSurroundings, type Suggestion} from './suggestion.js';
 
-/** What an error contains besides its code and message. */
+/** What an error contains in addition to its code and message. */
 export interface RuntimeCliErrorOptions {
   /** What the user can do, each a sentence or a command. */
   readonly suggestions?: readonly Suggestion[] | undefined;

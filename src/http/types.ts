@@ -15,7 +15,7 @@ export interface Logger {
 export interface UploadProgress {
   /** Bytes of the body passed to the connection; of one in base64, the bytes that were encoded. */
   readonly transferred: number;
-  /** Size of the whole body, in bytes; of one in base64, that of its source. */
+  /** Size of the whole body, in bytes; for base64, the size of its source. */
   readonly total: number;
   /** 1 for the first attempt. */
   readonly attempt: number;
@@ -110,11 +110,11 @@ export interface HttpClient<Response = HttpResponse> {
   patch(url: string | URL, options?: HttpOptions): HttpRequest<Response>;
   /** Sends a DELETE request. */
   delete(url: string | URL, options?: HttpOptions): HttpRequest<Response>;
-  /** A client with more options. They are merged with those of each request. */
+  /** A client with more options, which are merged into the options of each request. */
   extend(options: HttpOptions): HttpClient<Response>;
 }
 
-/** What the host can set besides. */
+/** What only the host can set. */
 export interface HostHttpOptions extends HttpOptions {
   /** Whether to send each request once at most: no retry of any kind. @default false */
   readonly once?: boolean;
@@ -122,7 +122,7 @@ export interface HostHttpOptions extends HttpOptions {
   readonly beforeAttempt?: () => Promise<void>;
 }
 
-/** The client as the host has it. */
+/** The host's own client. */
 export interface StreamingClient extends HttpClient<AnsweredResponse> {
   extend(options: HostHttpOptions): StreamingClient;
   /** A response to read as a stream. Nothing is retried: `openStream` does that. */

@@ -150,7 +150,7 @@ export interface ReadSourceOptions
 export interface ComparedBundle {
   /** In few words: `bundle 42`, or a path. */
   readonly name: string;
-  /** As its archive has it. */
+  /** As in its archive. */
   readonly format: BundleFormat;
   /** Bytes of the archive; undefined for a build directory. */
   readonly size?: number | undefined;
@@ -164,7 +164,7 @@ export interface ComparedBundle {
   readonly bundleId?: BundleId | undefined;
 }
 
-/** Options of `diffBundles`. The options for a bundle's content are those of the build directories to compare. */
+/** Options of `diffBundles`. The options for a bundle's content apply to the build directories to compare. */
 export interface DiffBundlesOptions extends ReadSourceOptions {
   /** The bundle before. */
   readonly from: BundleSource;

@@ -44,11 +44,11 @@ export interface HttpError extends Error {
 export interface BackendCheckContext<Options = unknown> {
   /** The validated options of this backend. */
   readonly options: Options;
-  /** Absolute folder for relative paths in options: that of the configuration file, else the working directory. */
+  /** Absolute folder for relative paths in options: the configuration file's, else the working directory. */
   readonly configDirectory: string;
   /** Read variables by name. They cannot be enumerated: who writes a context down writes down no other secret. */
   readonly env: Environment;
-  /** Its messages are masked, and shown as those of the host are. */
+  /** Its messages are masked, and shown like the host's own. */
   readonly logger: Logger;
   /** Set when the question is about a project. */
   readonly projectSlug?: string | undefined;
@@ -155,7 +155,7 @@ export interface BackendContext<Options = unknown> extends BackendVerifyContext<
   onProgress(progress: {readonly transferred: number; readonly total?: number | undefined}): void;
 }
 
-/** Cleans up after an abort. `http`: a client like that of the context, which the abort does not affect. */
+/** Cleans up after an abort. `http`: a client like the context's, which the abort does not affect. */
 export type AbortCleanup = (context: {readonly http: HttpClient; readonly signal: AbortSignal}) => Promise<void>;
 
 /** What `check` has found. */

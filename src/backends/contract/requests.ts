@@ -49,7 +49,7 @@ export interface UploadResult extends ServiceAnswer {
   readonly warnings?: readonly string[] | undefined;
   /** http(s) URL of a preview of the bundle. */
   readonly url?: string | undefined;
-  /** How many bytes of the archive an interrupted push had sent, which the user is told. @default 0 */
+  /** How many bytes of the archive an interrupted push had sent, shown to the user. @default 0 */
   readonly resumedBytes?: number | undefined;
 }
 
@@ -285,7 +285,7 @@ export interface DownloadStart {
   readonly total?: number | undefined;
   /**
    * Changes when the archive does, like a strong ETag. Without one, an interrupted download starts over. So does one
-   * that goes on with another validator than that of `resume`.
+   * that goes on with another validator than `resume` has.
    */
   readonly validator?: string | undefined;
   /** Digest of the whole archive as it was uploaded, hex. The host verifies the download against it. */

@@ -278,9 +278,9 @@ export interface NewTarget extends targets.CreatedTarget {
 }
 
 export interface DiffedTarget extends targets.TargetDiff {
-  /** With `--init`: what the target is like. */
+  /** With `--init`: the state of the target. */
   readonly configuration?: TargetConfig | undefined;
-  /** With `--init`: the configuration file that has it now. Absent if the file is code, where you have to add it. */
+  /** With `--init`: the configuration file it was written to. Absent if the file is code, where you have to add it. */
   readonly file?: string | undefined;
 }
 

@@ -24,7 +24,7 @@ export function applyingCapabilities(wanted: TargetConfiguration, rotate = false
 
 export const newAccessValue = () => randomBytes(24).toString('base64url');
 
-/** How a target is changed. `value` is that of the access header, if one is made. */
+/** How a target is changed. `value`: of the access header, if one is made. */
 export interface Applying extends Pick<ApplyTargetOptions, 'onAccess'> {
   readonly open: OpenBackend;
   readonly targetSlug: string;

@@ -16,7 +16,7 @@ import {explainMissing} from '../explain-missing.js';
 import type {OpenBackend} from '../open-backend.js';
 import {allItems} from '../pages.js';
 
-/** What a target is like, as far as it was asked for. */
+/** The state of a target, as far as it was read. */
 export interface StateOfTarget {
   readonly settings: TargetSettings;
   readonly unsupported: readonly string[];

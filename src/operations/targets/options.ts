@@ -132,7 +132,7 @@ export interface DiffTargetOptions extends TargetOptions {
   readonly configuration: TargetConfiguration;
 }
 
-/** Something in which a target is not as it is to be. */
+/** A difference between a target and its configuration. */
 export interface TargetDifference {
   /** What differs. */
   readonly kind: 'setting' | 'redirect' | 'access' | 'primary' | 'variable';
@@ -170,7 +170,7 @@ export interface ApplyTargetOptions extends DiffTargetOptions, DryRunOptions, Wa
 export interface AppliedTarget extends TargetDiff {
   /** How many of the differences are gone. 0 for a dry run. */
   readonly applied: number;
-  /** Value of the access header that was made: nobody can read it again. */
+  /** Value of the new access header, which can't be read again. */
   readonly access?: string | undefined;
   /** Whether it was a dry run: nothing was changed. */
   readonly dryRun: boolean;
@@ -198,7 +198,7 @@ export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitO
 export interface CreatedTarget extends TargetItem, ProjectResult {
   /** Whether this call has made it. */
   readonly created: boolean;
-  /** Value of the access header that was made for it: nobody can read it again. */
+  /** Value of its new access header, which can't be read again. */
   readonly access?: string | undefined;
   /** What needs attention, a sentence each. */
   readonly warnings: readonly string[];
@@ -241,7 +241,7 @@ export interface TailLogsOptions extends TargetOptions {
   readonly onReconnect?: ((reason: string) => void) | undefined;
 }
 
-/** Options of `deployPreview`: those of a push, which waits and skips the upload of an unchanged bundle. */
+/** Options of `deployPreview`: of a push that waits, and skips the upload of an unchanged bundle. */
 export interface DeployPreviewOptions extends Omit<
   PushRuntimeBundleBackendOptions,
   'targetSlug' | 'wait' | 'waitForSlot' | 'create' | 'confirmNew' | 'ifChanged' | 'preview'
@@ -265,7 +265,7 @@ export interface DeployedPreview extends PushResult {
   readonly targetSlug: string;
   /** Whether this call has made the target. */
   readonly created: boolean;
-  /** Value of the access header that was made for it: nobody can read it again. */
+  /** Value of its new access header, which can't be read again. */
   readonly access?: string | undefined;
 }
 
@@ -273,7 +273,7 @@ export interface DeployedPreview extends PushResult {
 export interface DeletePreviewOptions extends ProjectOptions, GuardOptions, Pick<DeleteTargetOptions, 'dryRun'> {
   /** The branch whose preview is deleted. */
   readonly branch: string;
-  /** The guards of a target, and whether it is production, by its slug. @default those of the call */
+  /** The guards of a target, and whether it is production, by its slug. @default the guards of the call */
   readonly guardsOf?: ((targetSlug: string) => Promise<GuardOptions>) | undefined;
   /** Called before anything is deleted. If it rejects, nothing is. */
   readonly confirm?: ((backend: RuntimeBackend, preview: DoomedPreview) => Promise<void>) | undefined;
