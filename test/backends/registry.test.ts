@@ -123,7 +123,7 @@ describe('the registry of backends', () => {
         message: 'Several plugins have a backend named "acme": first, @b/second.',
         suggestions: [
           'Pass --runtime-backend first/acme or --runtime-backend @b/second/acme.',
-          expect.stringContaining('runtimeBackend in mycli.config'),
+          expect.stringContaining('In mycli.config, use that name'),
         ],
       }),
     );

@@ -21,7 +21,7 @@ const fileName = /\.(?:json|ya?ml|[cm]?js|tar|t?gz|pem|crt|toml|txt)$/i;
 /** `scheme://host:port`, with several hosts, or with a path. What follows a `?` may name another host. */
 const otherUrl = /^((?!https?:)(?:[a-z][\w+.-]*:)+\/\/)(?:[^\s@/?#\\]*@)?([\w.,:[\]-]+)(?:\/[\w./-]*)?$/i;
 /** What a text has that some driver takes for an address: `tcp:host`, `user@host:path`, `host=name`. */
-const addressLike = /:\S|@|(?:host|server|source|addr)\w*\s*=/i;
+const addressLike = /:\S|@|(?:host|server|source|addr)\w{0,20}\s{0,20}=/i;
 const path = /^(?:[.~]|\/(?![/\\])|[a-z]:\\)/i;
 
 function addressesOf(text: string, option: string): readonly string[] {
