@@ -8,7 +8,7 @@ import {requestedBundle, projectOf, siteOf, type Call, type Protocol} from '../r
 import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
-import {settingsOf, type NewTarget, type Target, type TargetPhase} from '../store/target-records.js';
+import {settingsOf, type TargetCreation, type Target, type TargetPhase} from '../store/target-records.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {presignedUrl} from './local.js';
 import {maskedValue, routesOf, type AnswerOf, type Handlers} from './serve.js';
@@ -192,7 +192,7 @@ function targetRow(target: Target, call: Call): AnswerOf<typeof legacySchemas.Le
   };
 }
 
-async function createTarget(call: Call, site: SiteName, target: Omit<NewTarget, 'user'>) {
+async function createTarget(call: Call, site: SiteName, target: Omit<TargetCreation, 'user'>) {
   await call.context.targets.create(site, {...target, user: call.user});
   return targetRow(call.context.targets.find(site), call);
 }

@@ -25,7 +25,7 @@ export interface Target extends TargetRecord {
 
 type VariableChanges = Readonly<Record<string, {readonly value: string | null}>>;
 
-export interface NewTarget {
+export interface TargetCreation {
   readonly name: string;
   /** The slug of another target of the project. */
   readonly copyFrom?: string | undefined;
@@ -87,7 +87,7 @@ export class Targets {
   }
 
   /** Makes a target. A copy gets variables, redirects and settings of its source, and runs what that runs. */
-  async create(site: SiteName, {name, copyFrom, settings = {}, user}: NewTarget): Promise<void> {
+  async create(site: SiteName, {name, copyFrom, settings = {}, user}: TargetCreation): Promise<void> {
     const {store, faults, deployments, now, seconds} = this.#options;
     if (this.get(site)) throw new HttpFailure(409, `The target "${site.targetSlug}" exists already.`);
     const source = copyFrom === undefined ? undefined : this.find({...site, targetSlug: copyFrom});
