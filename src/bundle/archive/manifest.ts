@@ -119,16 +119,9 @@ export async function readManifest(archivePath: string): Promise<BundleManifest 
 }
 
 function refused(message: string, cause?: unknown): Error {
-  return createError('ERR_ARCHIVE_INVALID', asSentence(message), {
-    suggestions: [
-      [
-        'Build the archive again with ',
-        {run: ['bundle:build']},
-        '. A v2 archive can also be pushed without its manifest.',
-      ],
-    ],
-    cause,
-  });
+  const more = '. A v2 archive can also be pushed without its manifest.';
+  const suggestions = [['Build the archive again with ', {run: ['bundle:build']}, more]];
+  return createError('ERR_ARCHIVE_INVALID', asSentence(message), {suggestions, cause});
 }
 
 /**

@@ -59,15 +59,9 @@ export async function readDeclaredDependencies(projectDirectory: string): Promis
     // As in npm, dependencies win over development dependencies.
     return {...devDependencies, ...dependencies};
   } catch (error) {
-    throw createError(
-      'ERR_CONFIG_INVALID',
-      asSentence(`The dependencies in ${path} cannot be read: ${reasonOf(error)}`),
-      {
-        suggestions: [
-          'Pass --project-directory DIR for the folder that contains it, or list the packages in MYCLI_DEPENDENCIES.',
-        ],
-        cause: error,
-      },
-    );
+    const message = asSentence(`The dependencies in ${path} cannot be read: ${reasonOf(error)}`);
+    const advice =
+      'Pass --project-directory DIR for the folder that contains it, or list the packages in MYCLI_DEPENDENCIES.';
+    throw createError('ERR_CONFIG_INVALID', message, {suggestions: [advice], cause: error});
   }
 }

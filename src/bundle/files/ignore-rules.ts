@@ -79,14 +79,10 @@ function rulesOf(text: string, file = ''): readonly string[] {
 
 /** @throws RuntimeCliError `ERR_PATTERN_INVALID` */
 function verified(rule: string, where = ''): string {
-  const isLong = rule.length > maxRuleLength;
-  if (!isLong && (rule.match(/\*{2,}/g) ?? []).length <= maxGlobstars) return rule;
-  const problem = isLong
-    ? `more than ${String(maxRuleLength)} characters`
-    : `more than ${String(maxGlobstars)} times **`;
-  throw createError('ERR_PATTERN_INVALID', `The ignore rule ${showPattern(rule)} ${where}has ${problem}.`, {
-    suggestions: ['Use several simpler rules, such as *.map.'],
-  });
+  const stars = rule.match(/\*{2,}/g) ?? [];
+  if (rule.length <= maxRuleLength && stars.length <= maxGlobstars) return rule;
+  const message = `The ignore rule ${showPattern(rule)} ${where}has more than ${maxGlobstars} times ** or ${maxRuleLength} characters.`;
+  throw createError('ERR_PATTERN_INVALID', message, {suggestions: ['Use several simpler rules, such as *.map.']});
 }
 
 async function readRules(path: string): Promise<string> {

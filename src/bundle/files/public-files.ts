@@ -238,16 +238,11 @@ export function isStatic(sources: ResolvedConfig['sources']): boolean {
 }
 
 function ignoredError({path, rule}: {readonly path: string; readonly rule: string}, pattern: string): Error {
-  return createError(
-    'ERR_SSR_ENTRY_MISSING',
-    `The ignore rule "${rule}" excludes ${showPath(path)}, and with it everything that the ssrOnly pattern "${pattern}" matches.`,
-    {
-      suggestions: [
-        'Correct the rule in .bundleignore or --ignore, or pass --ssr-only GLOB to choose other server-only files.',
-      ],
-      details: {path, rule, pattern},
-    },
-  );
+  const matched = `the ssrOnly pattern "${pattern}"`;
+  const message = `The ignore rule "${rule}" excludes ${showPath(path)}, and with it everything that ${matched} matches.`;
+  const advice =
+    'Correct the rule in .bundleignore or --ignore, or pass --ssr-only GLOB to choose other server-only files.';
+  return createError('ERR_SSR_ENTRY_MISSING', message, {suggestions: [advice], details: {path, rule, pattern}});
 }
 
 /** @param what What was looked for. */
