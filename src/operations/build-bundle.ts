@@ -14,7 +14,6 @@ import {isOutside} from '../text/paths.js';
 import {planningHost, type RunHost, type Outlet} from './host.js';
 import type {CommonOptions} from './options.js';
 
-/** Writes the archive of a plan and its manifest. Each is written completely or not at all. */
 export async function writeBuild(
   plan: BundlePlan,
   options: BuildBundleOptions,

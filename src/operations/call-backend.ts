@@ -76,7 +76,6 @@ interface Change extends Omit<PlannedWrite, 'backend' | 'projectSlug' | 'bundleI
   readonly bundleIds?: PlannedWrite['bundleIds'];
 }
 
-/** Asks the host before something is changed. @throws RuntimeCliError if it must not be */
 export async function allowChange(
   {project, host}: OpenBackend,
   {dryRun = false, bundleIds = [], ...change}: Change,

@@ -64,7 +64,6 @@ export async function openNamed(name: RuntimeBackend, options: OpenOptions, host
   return openBackend(resolved, options, host);
 }
 
-/** Verifies a call and chooses a backend that has `capabilities`. Sends nothing. */
 export async function chooseCapable(
   options: ProjectOptions & OpenOptions,
   capabilities: readonly BackendCapability[],

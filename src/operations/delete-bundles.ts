@@ -16,7 +16,6 @@ export async function resolveIds(open: OpenBackend, bundleIds: readonly BundleId
   return [...new Set(await sideBySide(ids, (id) => resolveBundleId(open, id)))];
 }
 
-/** What the backend lists of these bundles. A quick look. */
 export async function listedAmong(open: OpenBackend, ids: readonly BundleId[]): Promise<readonly BundleItem[]> {
   if (open.backend.listBundles === undefined) return [];
   const {items} = (await quickLook(open, (once) => readBundles(once))) ?? {items: []};
@@ -76,7 +75,6 @@ export async function deleteBundlesFrom(
   return {deleted, failed, notTried: ids.slice(tried)};
 }
 
-/** A deletion of which something failed, for users and for programs. */
 export function describeDeletion({deleted, failed, notTried}: DeletionOutcome) {
   const outcome = [
     ...(deleted.length === 0 ? [] : [`Deleted: ${deleted.join(', ')}.`]),

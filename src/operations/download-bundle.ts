@@ -72,7 +72,6 @@ export async function downloadBundleFrom(open: OpenBackend, options: Destination
   }
 }
 
-/** Downloads a bundle into a temporary folder, where `read` gets its path. */
 export async function readDownloaded<Result>(
   open: OpenBackend,
   bundleId: BundleId,

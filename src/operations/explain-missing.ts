@@ -5,7 +5,6 @@ import {findBundle} from './list-bundles.js';
 import type {OpenBackend} from './open-backend.js';
 import {knownAmong, targetsIfListed} from './targets/find-targets.js';
 
-/** What a request is about: a bundle, or what a service can do with a target. */
 type Subject = {readonly bundleId: BundleId} | {readonly targetSlug: string; readonly capability: BackendCapability};
 
 /** Says of a 404 whether the target, the bundle or the capability is missing, as far as lists tell. */

@@ -93,7 +93,6 @@ export async function renewApiKey(resolved: ResolvedBackend, call: Asking, host:
   });
 }
 
-/** Opens a backend for a call that is not about a project. */
 function openService(resolved: ResolvedBackend, options: Asking, host: Host) {
   return openBackend(resolved, {...options, ...impatient, projectSlug: ''}, {...host, outlet: silent});
 }

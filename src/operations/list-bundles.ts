@@ -28,7 +28,6 @@ export async function findBundle(open: OpenBackend, bundleId: BundleId): Promise
   return undefined;
 }
 
-/** The capability needed to resolve a bundle's name: `latest` is looked up in the list. */
 export function namingCapabilities(bundleId: BundleId | undefined): readonly BackendCapability[] {
   return bundleId === 'latest' ? ['list'] : [];
 }

@@ -31,7 +31,6 @@ export interface OpenBackend {
   readonly secrets: readonly string[];
   /** Flags with which a suggested command reaches the same project, and a target. */
   readonly flags: (targetSlug?: string) => readonly string[];
-  /** The place that records of the run belong to. */
   readonly place: () => PushPlace;
   /** By how many milliseconds the service's clock is ahead of the host's; 0 while it has not told the time. */
   readonly clockAheadMs: () => number;

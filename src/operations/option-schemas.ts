@@ -20,7 +20,6 @@ export type CallOptionName =
   | keyof (targets.SetVariablesOptions & targets.InvalidateOptions & targets.TailLogsOptions)
   | keyof (targets.DeployPreviewOptions & targets.PrunePreviewsOptions);
 
-/** The schemas of options that are settings of the same name. */
 function settings<const Name extends SettingKey>(...keys: readonly Name[]) {
   const entries = keys.map((key) => [key, definitions[key].schema] as const);
   return Object.fromEntries(entries) as Readonly<Record<Name, v.GenericSchema>>;

@@ -35,7 +35,6 @@ export interface PipelineHost extends Host {
   readonly settings?: readonly string[] | undefined;
   /** Whether a run before this one has shown the backend and the settings. @default false */
   readonly continues?: boolean | undefined;
-  /** Called with everything that happens. */
   readonly onEvent?: ((event: EventBody) => void) | undefined;
   /** Called with what is known of each run, as it begins. */
   readonly onLedger?: ((ledger: Ledger) => void) | undefined;

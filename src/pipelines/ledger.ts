@@ -90,7 +90,6 @@ export interface Change {
 
 /** What is known of a run: the context of its tasks. All that tells of the run reads it. */
 export interface Ledger<Request = unknown> extends Facts {
-  /** What is to be done, verified. */
   readonly request: Request;
   /** The deployment that is to be made. Undefined if none is. */
   readonly release: Release | undefined;

@@ -155,7 +155,6 @@ function lookForTarget(ledger: Ledger): readonly Suggestion[] {
   return [['Look for it before you try again: ', {run: ['target:list', ...flags(ledger)]}]];
 }
 
-/** With which a suggested command reaches the same project. */
 function flags({open}: Ledger): readonly string[] {
   return open?.flags() ?? [];
 }
@@ -189,7 +188,6 @@ function targetOf(ledger: Ledger): string {
   return String(slugOf(ledger));
 }
 
-/** Flags with which a suggested command reaches the same target. */
 function place(ledger: Ledger): readonly string[] {
   return ledger.open?.flags(slugOf(ledger)) ?? [];
 }
@@ -199,7 +197,6 @@ function sentences(...facts: readonly (string | undefined)[]): string | undefine
   return told.length === 0 ? undefined : told.join(' ');
 }
 
-/** The error that a run ends with: what has failed, with all that is known by then. */
 export function explain(error: unknown, ledger: Ledger): unknown {
   const {rollback, failure, step} = ledger;
   if (failure === undefined) return explainStep(error, ledger, step?.name);
@@ -300,7 +297,6 @@ function afterRollback(failed: RuntimeCliError, cause: unknown, rollback: Rollba
   });
 }
 
-/** What hooks of plugins get of a change that has ended. */
 export function factsOfChange(
   {planned}: Change,
   ledger: Ledger,

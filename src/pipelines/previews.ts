@@ -170,7 +170,6 @@ function describeRemoved(targetSlug: string, {deleted, bundles}: Removed, {dryRu
   return `Deleted ${deleted ? `${targetSlug} and ` : ''}${count(bundles.length, 'bundle')}`;
 }
 
-/** Deletes a target, unless someone else has, and its bundles. */
 async function remove(
   open: OpenBackend,
   {bundles: theirs, ...doomed}: DoomedPreview,

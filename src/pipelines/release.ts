@@ -25,7 +25,6 @@ function isGuarded({release}: Ledger): boolean {
   return release !== undefined && activeGuards(release).length > 0;
 }
 
-/** Checks what must hold before the target is changed, and before anyone is asked. */
 export const guard: Step = {
   name: 'guard',
   title: (ledger) => `Check the guards of ${String(ledger.release?.targetSlug)}`,
@@ -40,7 +39,6 @@ export const guard: Step = {
   },
 };
 
-/** Asks a person to type the name of the target, if a guard wants that. */
 export const confirmTarget: Question = {
   due: isGuarded,
   async ask(ledger) {

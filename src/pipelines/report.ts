@@ -220,7 +220,6 @@ class RunningStep {
     onEvent({type: 'progress', step, phase, unit: isBytes ? 'bytes' : 'percent', transferred, total, attempt});
   }
 
-  /** Whether an attempt begins, all bytes are through, or enough time has passed. */
   #isNews({phase, attempt, transferred, total}: OperationProgress): boolean {
     if (this.#last === undefined) return true;
     const {progress: last, at} = this.#last;

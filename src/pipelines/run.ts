@@ -34,7 +34,6 @@ export interface Question<Request = unknown> {
 
 export type Rows<Request> = readonly (Step<Request> | Question<Request>)[];
 
-/** Runs the steps that are due. Resolves to what is known then. */
 export async function runPipeline<Request>(
   rows: Rows<Request>,
   request: Request & {readonly release?: Release | undefined},
@@ -78,7 +77,6 @@ function recordWrites(ledger: Ledger, {beforeWrite}: PipelineHost): NonNullable<
   };
 }
 
-/** Whether a change is the same on another backend. */
 function isSame(one: PlannedWrite, other: PlannedWrite): boolean {
   return one.operation === other.operation && one.targetSlug === other.targetSlug && one.backend !== other.backend;
 }
@@ -154,7 +152,6 @@ function taskOf<Request>(
   };
 }
 
-/** Keeps the first failure of a run. */
 async function fail(thrown: unknown, step: string | undefined, ledger: Ledger): Promise<unknown> {
   const error = ledger.open === undefined ? thrown : await explainMissingProject(thrown, ledger.open);
   ledger.failure ??= {step, error};

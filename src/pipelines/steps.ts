@@ -40,7 +40,6 @@ interface BackendStep<Result> {
   readonly run: (open: OpenBackend, outlet: Outlet) => Promise<Result>;
 }
 
-/** Runs one step with a backend that is capable of it. Resolves to what it makes. */
 export async function withBackend<Result>(
   connection: ProjectOptions,
   host: PipelineHost,
@@ -69,7 +68,6 @@ interface FoundChange<Found, Result> {
       outlet: Outlet,
     ) => Promise<Result>;
   };
-  /** Steps after the change. @default none */
   readonly after?: readonly Step<BackendRequest>[];
 }
 
@@ -80,7 +78,6 @@ interface Changed<Found, Result> extends Pick<Ledger, 'warnings'> {
   readonly result?: Result | undefined;
 }
 
-/** Looks for something, asks a person, and changes it. */
 export async function changeFound<Found, Result>(
   connection: ProjectOptions,
   host: PipelineHost,

@@ -32,7 +32,6 @@ export interface CheckedDeployment extends CheckOutcome {
   readonly refused?: CheckOptions | undefined;
 }
 
-/** Checks what was deployed: each check in turn, until one does not pass. */
 export async function checkDeployment(
   open: OpenBackend,
   {targetSlug, url: known}: Checked,
@@ -143,7 +142,6 @@ interface Unhealthy {
   readonly release: Pick<Release, 'targetSlug' | 'rollsBack'>;
 }
 
-/** The error for a finished deployment that did not pass a check, or could not be checked. */
 export function checkFailed(open: OpenBackend, deployed: Unhealthy, {checks, refused}: CheckedDeployment): Error {
   const last = checks.at(-1) ?? {url: '', attempts: 0};
   return refused === undefined ? unhealthy(open, deployed, last) : uncheckable(deployed, last, refused);
@@ -186,7 +184,6 @@ function uncheckable(
   });
 }
 
-/** The bundles that failed a check on a target, as far as they were recorded. */
 export async function failedChecks(open: OpenBackend, targetSlug: string): Promise<readonly FailedCheck[]> {
   const {host} = open;
   const place = {...open.place(), targetSlug};
@@ -197,7 +194,6 @@ export async function failedChecks(open: OpenBackend, targetSlug: string): Promi
   return failed ?? [];
 }
 
-/** Remembers that a bundle failed a check, so that a rollback skips it. */
 export async function recordFailedCheck(open: OpenBackend, targetSlug: string, bundleId: BundleId): Promise<void> {
   const {host} = open;
   const place = {...open.place(), targetSlug};

@@ -19,7 +19,6 @@ export function pauseMs(intervalMs: number, waitedMs: number): number {
   return Math.min(intervalMs, Math.max(leastPauseMs, waitedMs / 5));
 }
 
-/** How something is waited for. */
 interface Waiting<Seen, Found> {
   /** What the run has no limit for. */
   readonly defaults?: WaitOptions;
@@ -89,7 +88,6 @@ export async function pollUntil<Seen, Found>(open: OpenBackend, waiting: Waiting
   return late(poll.timeout);
 }
 
-/** The timeout counts from now on. */
 function startPoll({limits, signal}: OpenBackend, defaults: WaitOptions = {}) {
   const {pollInterval = defaults.pollInterval ?? defaultWait.pollInterval} = limits;
   const {timeout = defaults.timeout ?? defaultWait.timeout} = limits;

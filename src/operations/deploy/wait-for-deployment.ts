@@ -56,7 +56,6 @@ function stateUnreadable(open: OpenBackend, deployment: DeploymentRef, failure: 
   return createError('ERR_OUTCOME_UNKNOWN', message, {suggestions, details: {deployment}, cause: failure});
 }
 
-/** The error for a deployment that was accepted and then failed. */
 export function deploymentFailed(
   deployment: DeploymentRef,
   state: Pick<DeploymentState, 'status' | 'description' | 'logUrl'>,

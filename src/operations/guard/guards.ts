@@ -69,7 +69,6 @@ export function describeGuards(release: Release): string {
   return `Guards of ${release.targetSlug}: ${activeGuards(release).join(', ')}`;
 }
 
-/** Asks a person to type the name of the target, if `guard.confirm` is on. */
 export async function askForTarget(confirmation: TargetConfirmation, options: GuardOptions): Promise<void> {
   if (!activeGuards(options).includes('confirm')) return;
   const typed = await options.confirmTarget?.(confirmation);

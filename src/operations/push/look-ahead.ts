@@ -17,7 +17,6 @@ const largeBytes = 20_000_000;
 
 interface ComingUpload {
   readonly format: BundleFormat;
-  /** Undefined if nothing is deployed. */
   readonly release: Release | undefined;
   /** Whether there may be nothing to upload. */
   readonly ifChanged: boolean;
@@ -62,7 +61,6 @@ async function lookAhead(
   return noted;
 }
 
-/** Reads the history of the target, or the list of bundles, before an upload that takes long. */
 async function lookBeforeLargeUpload(
   open: OpenBackend,
   {release, ifChanged, mayFallBack}: ComingUpload,

@@ -60,7 +60,6 @@ export function uploadFallback(
   throw isRuntimeCliError(error) ? amendError(error, {suggestions}) : error;
 }
 
-/** Verifies what a push sends: build directory, configuration, prebuilt archive. Sends nothing. */
 export async function planPush(open: OpenBackend, source: PushSource, format: BundleFormat): Promise<PushContent> {
   const {archive, allowSensitiveFiles = false, signal} = source;
   if (archive === undefined) return planBuilt(open, source, format);
@@ -86,7 +85,6 @@ export async function planBuilt(open: OpenBackend, source: PushSource, format: B
   return {kind: 'build', plan};
 }
 
-/** Warnings about an archive that a server may refuse for its size. */
 export function sizeWarnings({format, size}: Pick<Bundle, 'format' | 'size'>): readonly string[] {
   if (format !== 'v2' || size <= largeArchiveBytes) return [];
   return [`The archive is ${String(Math.round(size / 1e6))} MB. Some servers refuse more than 400 MB.`];

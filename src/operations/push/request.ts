@@ -10,7 +10,6 @@ import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {UploadStates} from '../../backends/upload-state.js';
 import type {LastPush} from './unchanged-bundle.js';
 
-/** What a push packs, or the prebuilt archive that it sends. */
 export interface PushSource
   extends
     Omit<BundlePlanOptions, 'format' | 'projectSlug'>,
@@ -27,7 +26,6 @@ export interface PushRequest {
   readonly previews: boolean;
 }
 
-/** Verifies the options of a push, and whether `MYCLI_SAFETY` allows it. */
 export function requestPush(options: PushRuntimeBundleBackendOptions, host: Host): PushRequest {
   const {targetSlug, ifChanged = false, pushRecords, preview, uploadStates, v2, signal} = options;
   const release = targetSlug === undefined ? undefined : planRelease('push', {...options, targetSlug}, host);

@@ -11,7 +11,6 @@ import {sideBySide} from '../side-by-side.js';
 import {targetsIfListed} from './find-targets.js';
 import {accessOf, compareTarget, readingCapabilities, readState, type StateOfTarget} from './compare-target.js';
 
-/** What the backend must be capable of, to apply a configuration. */
 export function applyingCapabilities(wanted: TargetConfiguration, rotate = false): readonly BackendCapability[] {
   const writes: Partial<Record<BackendCapability, BackendCapability>> = {
     'target-settings': 'update-target',
@@ -32,7 +31,6 @@ export interface Applying extends Pick<ApplyTargetOptions, 'onAccess'> {
   readonly value: string;
 }
 
-/** A request that a configuration asks for. */
 interface Change {
   readonly what: string;
   readonly send: () => Promise<void>;

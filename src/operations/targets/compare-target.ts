@@ -26,7 +26,6 @@ export interface StateOfTarget {
   readonly variables: readonly string[];
 }
 
-/** What the backend must be capable of, to read what a configuration names. */
 export function readingCapabilities(wanted: TargetConfiguration): readonly BackendCapability[] {
   return [
     ...(wanted.settings !== undefined || wanted.primary === true ? (['target-settings'] as const) : []),
@@ -86,7 +85,6 @@ export function completeRedirect({redirectId: _, ...redirect}: RedirectItem): Re
   return {...redirect, ...Object.fromEntries(entries)};
 }
 
-/** A target as a configuration says it, without what any target has. */
 export async function currentConfiguration(open: OpenBackend, targetSlug: string): Promise<TargetConfiguration> {
   const {readTarget, listRedirects, listAccess, listVariables} = open.backend;
   const wanted = {

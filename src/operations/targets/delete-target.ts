@@ -22,7 +22,6 @@ export async function findDoomed(
   return {...item, running: bundleId === undefined ? undefined : {bundleId, message}};
 }
 
-/** Refuses to delete a target that is production, and what `MYCLI_SAFETY` does not allow. */
 export function refuseProduction(
   targetSlug: string,
   {production, force = false}: Pick<DeleteTargetOptions, 'production' | 'force'>,
