@@ -4,16 +4,23 @@ import {execFileSync} from 'node:child_process';
 import {cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {stateOfDist} from './state-of-dist.js';
 
 const root = path.resolve(import.meta.dirname, '..');
 const destination = path.resolve(process.env.INIT_CWD, process.argv[2] ?? '.');
-const staged = mkdtempSync(path.join(tmpdir(), 'mycli-pack-'));
 
 function npmPack(cwd, ...options) {
   const args = [process.env.npm_execpath, 'pack', '--ignore-scripts', '--json', ...options];
   return JSON.parse(execFileSync(process.execPath, args, {cwd, encoding: 'utf8'}))[0];
 }
 
+const problem = stateOfDist(root);
+if (problem !== undefined) {
+  console.error(`${problem}: nothing was packed. Run: npm run build`);
+  process.exit(1);
+}
+
+const staged = mkdtempSync(path.join(tmpdir(), 'mycli-pack-'));
 try {
   mkdirSync(destination, {recursive: true});
   for (const {path: file} of npmPack(root, '--dry-run').files) cpSync(path.join(root, file), path.join(staged, file));

@@ -153,22 +153,26 @@ export function notConfigured(
   });
 }
 
-/** How to set options. A secret is neither passed as a flag nor put into a file. @param wrong begin with their names */
+/**
+ * How to set options. A secret is neither passed as a flag nor put into a file.
+ * @param wrong what begins with their names, or has them in its words: `a password`
+ */
 export function optionSuggestions(
   {name: backend, secrets = [], secretEnv = []}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
   wrong: readonly string[],
 ): readonly Suggestion[] {
-  const names = wrong.map(optionIn);
-  const secret = secrets.filter((name) => names.includes(name));
+  const isAbout = (text: string, name: string) =>
+    optionIn(text) === name || (/^[^:.]+ /.test(text) && text.split(/[^\w-]+/).includes(name));
+  const secret = secrets.filter((name) => wrong.some((text) => isAbout(text, name)));
   const pairs = secret.map((name) => `${name}=...`).join(',');
-  const variables = secretEnv.filter((name) => names.includes(name));
+  const variables = secretEnv.filter((name) => wrong.some((text) => isAbout(text, name)));
   const login = {run: ['auth:login', ...flagValue('--runtime-backend', backend)]};
   return [
     ...(variables.length === 0 ? [] : [[`Set ${variables.join(' and ')}, or run in a terminal: `, login]]),
     ...(secret.length === 0
       ? []
       : [[`Add ${pairs} to MYCLI_BACKEND_OPTION (key=value,key=value), or run in a terminal: `, login]]),
-    ...(names.every((name) => secret.includes(name) || variables.includes(name))
+    ...(wrong.every((text) => [...secret, ...variables].some((name) => isAbout(text, name)))
       ? []
       : [`Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`]),
   ];

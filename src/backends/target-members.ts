@@ -59,7 +59,14 @@ export function targetMembers<Context extends BuiltInContext>(
   return {
     async readTarget({targetSlug}: TargetRequest, context: Context): Promise<TargetDetails> {
       const {raw} = readAnswer(await connect(context)(getTarget, targetAt(targetSlug)), getTarget);
-      const settings: TargetSettings = fromWire(targetSettings, service, raw);
+      const said = fromWire(targetSettings, service, raw);
+      // Both services leave out what is as in any target.
+      const known = Object.entries(targetSettings).filter(([name]) => !unsupported.includes(name));
+      const settings: TargetSettings = Object.fromEntries(
+        known
+          .map(([name, row]) => [name, said[name] ?? row.default] as const)
+          .filter(([, value]) => value !== undefined),
+      );
       return {settings, unsupported, primary: raw['isPrimary'] === true, raw};
     },
 

@@ -119,7 +119,10 @@ export async function expectAbort(
   );
   const outcome = await Promise.race([work, late]);
   assert.ok(signal.aborted, `Expected ${what} to take until it is aborted. It ended before.`);
-  assert.ok(outcome === 'rejected', `Expected ${what} to reject with signal.reason when it is aborted. It ${outcome}.`);
+  const advice =
+    'Pass context.signal to what it waits for. It does not end streams: see addAbortSignal() of node:stream.';
+  const expected = `Expected ${what} to reject with signal.reason when it is aborted. It ${outcome}.`;
+  assert.ok(outcome === 'rejected', `${expected} ${advice}`);
 }
 
 /** Asserts that these are exactly the bytes of an archive, or of one of its files. `what`: what has them. */

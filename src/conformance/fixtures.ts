@@ -103,6 +103,10 @@ export interface ConformanceService {
    * aborted, failed and repeated ones leave behind.
    */
   readonly countUploads?: (() => number | Promise<number>) | undefined;
+  /** Optional. The value of a variable that the app of a target reads. With it, the suite finds values that change. */
+  readonly readVariable?:
+    | ((targetSlug: string, name: string, projectSlug: string) => string | undefined | Promise<string | undefined>)
+    | undefined;
   /** Optional. Lets the app of a target log a line. Without it, `tailLogs` is only tried without entries. */
   readonly writeLog?: ((targetSlug: string, line: string) => void | Promise<void>) | undefined;
   /** Optional. Makes the service refuse deployments to the target from now on, because another one is running. */

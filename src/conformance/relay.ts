@@ -41,6 +41,11 @@ export class Relay {
 
   /** The origin of a server that passes on what it gets to `origin`. */
   async through(origin: string): Promise<string> {
+    const {protocol} = new URL(origin);
+    if (!['http:', 'https:'].includes(protocol))
+      throw new Error(
+        `through() takes the origin of an HTTP service, not ${protocol}//. Give the backend its own address.`,
+      );
     const starting = this.#servers.get(origin) ?? this.#start(origin);
     this.#servers.set(origin, starting);
     const own = `http://127.0.0.1:${((await starting).address() as AddressInfo).port}`;

@@ -265,6 +265,15 @@ export class Subject {
     return items;
   }
 
+  /** Waits until a target is ready after a change, if the backend can tell. `isNew`: and until it is listed. */
+  async ready(targetSlug: string, {isNew = false} = {}): Promise<void> {
+    if (this.backend.listTargets === undefined) return;
+    await this.becomes(`the state of the target "${targetSlug}"`, ['ready', undefined], async () => {
+      const item = (await this.list('listTargets', {})).find((one) => one.targetSlug === targetSlug);
+      return item === undefined && isNew ? 'creating' : item?.state;
+    });
+  }
+
   /** The bundles of the project; none if the backend does not list them. */
   async bundles(): Promise<readonly ItemOf<'listBundles'>[]> {
     return this.backend.listBundles ? this.list('listBundles', {}) : [];

@@ -53,7 +53,7 @@ const legacyFixtures: ConformanceFixtures = {
   })),
   skip: {
     'upload (v1): deploys nothing': 'with a target it does, which the tests of pushes cover',
-    'create-target: targets whose slugs differ are different targets':
+    'targets whose slugs differ are different targets':
       'the service refuses such slugs, and what the tests send must be what its document has',
   },
 };

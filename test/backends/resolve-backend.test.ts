@@ -101,6 +101,7 @@ describe('the error of a backend that is not configured', () => {
   test.each([
     [['token'], [login]],
     [['token (from your account)'], [login]],
+    [['the token of your account'], [login]],
     [
       ['url', 'token'],
       [login, option],

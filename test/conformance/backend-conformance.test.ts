@@ -118,6 +118,39 @@ test('conformance: a case that needs an optional member of the service fails, or
   expect(skipped.toSorted()).toEqual(Object.keys(needy).toSorted());
 });
 
+test('conformance: without a request that passes the suite, none can fail, and the case is skipped for that', async () => {
+  const create = (): Backend => {
+    const {apiVersion, name, summary} = createShelfBackend();
+    const upload = async (bundle: Bundle) => ({bundleId: bundle.sha256, raw: await buffer(bundle.createReadStream())});
+    return {apiVersion, name, summary, formats: ['v2'], upload};
+  };
+  const reasons: Record<string, string> = {};
+  for (const {name, run} of backendConformance(create, {openService: async () => ({options: {}})})) {
+    if (/aborts? .* within|failure of|refused cred|rate limit|lost answer/.test(name))
+      await run({skip: (reason) => void (reasons[name.replace('upload (v2): ', '')] = reason)});
+  }
+  expect(Object.keys(reasons)).toEqual([
+    'an abort ends it within a second',
+    'a failure of the service is reported as such',
+    'refused credentials are reported as such',
+    'a persistent rate limit is reported as such',
+    'a rate limit is waited for',
+    'a lost answer is requested again, or leaves the outcome open',
+  ]);
+  expect(new Set(Object.values(reasons))).toEqual(
+    new Set([expect.stringMatching(/^No request of upload \(v2\) passes the suite\. .* other protocols than HTTP\.$/)]),
+  );
+});
+
+test('conformance: an address of another protocol is refused, without its credentials', async () => {
+  const asking: ConformanceFixtures = {
+    openService: async ({through}) => ({options: {url: await through('postgres://me:canary@127.0.0.1:5432/shop')}}),
+  };
+  const [, first] = backendConformance(createShelfBackend, asking);
+  const refused = 'through() takes the origin of an HTTP service, not postgres://. Give the backend its own address.';
+  await expect(first?.run()).rejects.toThrow(refused);
+});
+
 test('conformance: a case ends its services and removes its bundles, when it fails too, and shows no secret', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'mycli-test-'));
   onTestFinished(() => rm(folder, {recursive: true}));

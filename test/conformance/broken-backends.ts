@@ -115,6 +115,83 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('ignores which target a new one is to be a copy of', (good) => ({
     createTarget: ({copyFrom: _, ...request}, context) => good.createTarget(request, context),
   })),
+  brokenSlugs('does not tell capitals in the slugs of targets', (slug) => slug.toLowerCase()),
+  brokenSlugs('cuts the slugs of targets after 63 characters', (slug) => slug.slice(0, 63)),
+  brokenSlugs('takes the slugs of targets for patterns', (slug, known) => {
+    const pattern = new RegExp(`^${slug.replaceAll(/[?.]/g, '[$&]').replaceAll('_', '.').replaceAll('%', '.*')}$`);
+    return known.find((one) => pattern.test(one)) ?? slug;
+  }),
+  broken('removes what it removes from every target', (good) => {
+    const targets = ['staging', 'production'];
+    return {
+      async setVariables({targetSlug, ...change}, context) {
+        await good.setVariables({targetSlug, ...change}, context);
+        for (const other of targets) await good.setVariables({...change, set: {}, targetSlug: other}, context);
+      },
+      async changeRedirect(request, context) {
+        await good.changeRedirect(request, context);
+        if (request.change !== 'remove') return;
+        for (const other of targets) await good.changeRedirect({...request, targetSlug: other}, context);
+      },
+    };
+  }),
+  brokenCall('lists the targets of all projects', 'listTargets', async (call, context) => {
+    const page = Object(await call(context)) as ListResult<{readonly targetSlug: string}>;
+    if (!context.projectSlug.endsWith('-2')) return page;
+    const others = Object(await call(inFirstProject(context))) as typeof page;
+    return {items: [...page.items, ...others.items]};
+  }),
+  brokenCall(
+    'changes the targets of all projects',
+    ['setVariables', 'changeRedirect', 'changeAccess', 'updateTarget', 'deleteTarget'],
+    async (call, context) => {
+      if (context.projectSlug.endsWith('-2')) await call(inFirstProject(context));
+      return call(context);
+    },
+  ),
+  brokenCall('reports the status of deployments of other projects', 'getDeployment', findingOthers),
+  broken('copies no redirects', (good) => ({
+    async createTarget({targetSlug, ...request}, context) {
+      const made = await good.createTarget({targetSlug, ...request}, context);
+      const {items} = await good.listRedirects({targetSlug, limit: 5}, context);
+      for (const redirect of items) await good.changeRedirect({targetSlug, change: 'remove', redirect}, context);
+      return made;
+    },
+  })),
+  broken('drops settings that are null', (good) => ({
+    updateTarget: ({settings, ...request}, context) => {
+      const kept = Object.entries(settings).filter(([, value]) => value !== null);
+      return good.updateTarget({...request, settings: Object.fromEntries(kept)}, context);
+    },
+  })),
+  broken('trims the values of variables', (good) => ({
+    setVariables: ({set, ...request}, context) => {
+      const trimmed = Object.entries(set).map(([name, value]) => [name, value.trim()] as const);
+      return good.setVariables({...request, set: Object.fromEntries(trimmed)}, context);
+    },
+  })),
+  brokenCall('leaves something behind of a bundle that it deletes', 'deleteBundle', async (call, context) => {
+    await call(context);
+    await context.http.post(urlOf(context, 'uploads'), {headers: {...authorized(context), 'x-message': 'left'}});
+  }),
+  brokenCall('lists the first page of projects only', 'listProjects', async (call, context) => {
+    const {items} = Object(await call(context)) as ListResult<unknown>;
+    return {items};
+  }),
+  broken('goes on at an offset in a history', (good) => ({
+    listDeployments: async (range, context) => {
+      const page = await good.listDeployments(range, context);
+      return {...page, cursor: page.cursor && String(Number(range.cursor ?? 0) + page.items.length)};
+    },
+  })),
+  broken('goes on at an offset in its targets, which are in alphabetical order', (good) => ({
+    listTargets: async ({limit, cursor}, context) => {
+      const {items} = await good.listTargets({limit: 5}, context);
+      const sorted = items.toSorted((a, b) => (a.targetSlug < b.targetSlug ? -1 : 1));
+      const end = Number(cursor ?? 0) + limit;
+      return {items: sorted.slice(Number(cursor ?? 0), end), cursor: end < sorted.length ? String(end) : undefined};
+    },
+  })),
   broken('takes the deletion of an unknown target for done', (good) => ({
     deleteTarget: (request, context) => ignoring(404, good.deleteTarget(request, context)),
   })),
@@ -249,9 +326,12 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return result;
     },
   })),
-  broken('reads a small bundle to its end, aborted or not', (good) => ({
-    upload: async (bundle, context) =>
-      good.upload(bundle.size > 1e6 ? bundle : withBytes(bundle, await buffer(bundle.createReadStream())), context),
+  broken('reads a bundle to its end, aborted or not', (good) => ({
+    upload: async (bundle, context) => good.upload(withBytes(bundle, await buffer(bundle.createReadStream())), context),
+  })),
+  broken('leaves the parts of a large bundle whose upload is aborted', (good) => ({
+    upload: (bundle, context) =>
+      good.upload(bundle, bundle.size < 1e6 ? context : {...context, onAbort: () => undefined}),
   })),
   brokenCall('leaves behind what an abort interrupts', 'upload', (call, context) =>
     call({...context, onAbort: () => undefined}),
@@ -416,17 +496,17 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {...page, cursor: page.cursor && String(Number(range.cursor ?? 0) + page.items.length)};
     },
   })),
-  broken('keeps the last twelve deployments', (good) => ({
+  broken('keeps the last twenty deployments', (good) => ({
     listDeployments: async ({limit, cursor, targetSlug}, context) => {
       const before = Number(cursor ?? 0);
-      const most = Math.min(limit, 5, 12 - before);
+      const most = Math.min(limit, 5, 20 - before);
       const page = await good.listDeployments({limit: most, cursor, targetSlug}, context);
       const next = before + page.items.length;
-      return {items: page.items, cursor: page.cursor && next < 12 ? String(next) : undefined};
+      return {items: page.items, cursor: page.cursor && next < 20 ? String(next) : undefined};
     },
   })),
-  broken('cuts messages after 72 characters', (good) => ({
-    upload: (bundle, context) => good.upload({...bundle, message: bundle.message.slice(0, 72)}, context),
+  broken('cuts messages after 2,000 characters', (good) => ({
+    upload: (bundle, context) => good.upload({...bundle, message: bundle.message.slice(0, 2000)}, context),
   })),
   broken('gives the same ID to bundles that it begins to upload at the same time', (good) => ({
     upload: (bundle, context) => {
@@ -542,11 +622,37 @@ function brokenProjects(fault: string, change: (slug: string) => string): Broken
   return brokenCall(fault, operations, (call, context) => call({...context, projectSlug: change(context.projectSlug)}));
 }
 
+/** Members about a target, which their request names. */
+const ofTargets = [
+  ...(['deploy', 'listDeployments', 'createTarget', 'deleteTarget', 'readTarget', 'updateTarget'] as const),
+  ...(['listRedirects', 'changeRedirect', 'listAccess', 'changeAccess', 'listVariables', 'setVariables'] as const),
+];
+
+/** Takes some targets for others, of which those that are there are known. */
+function brokenSlugs(fault: string, change: (slug: string, known: readonly string[]) => string): BrokenBackend {
+  return broken(fault, (good) => {
+    const changes = ofTargets.map((member) => {
+      const own = good[member] as (request: object, context: Context) => Promise<unknown>;
+      const changed = async (request: {readonly targetSlug: string}, context: Context) => {
+        const {items} = await good.listTargets({limit: 5}, context);
+        const known = items.map(({targetSlug}) => targetSlug);
+        return own({...request, targetSlug: change(request.targetSlug, known)}, context);
+      };
+      return [member, changed] as const;
+    });
+    return Object.fromEntries(changes);
+  });
+}
+
+function inFirstProject(context: Context): Context {
+  return {...context, projectSlug: context.projectSlug.replace(/-2$/, '')};
+}
+
 /** Asks for the bundles of another project, too. */
 function findingOthers(call: Call, context: Context) {
   return call(context).catch((error: unknown) => {
     if (Object(error).status !== 404) throw error;
-    return call({...context, projectSlug: context.projectSlug.replace(/-2$/, '')});
+    return call(inFirstProject(context));
   });
 }
 

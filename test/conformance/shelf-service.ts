@@ -62,7 +62,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
   const bundles = new Map<string, ShelvedBundle[]>();
   const deployments = new Map<string, ShelvedDeployment[]>();
   const made = new Map<string, {readonly project: string; readonly slug: string; readonly name?: string}>();
-  const variables = new Map<string, ReadonlySet<string>>();
+  const variables = new Map<string, ReadonlyMap<string, string>>();
   const settings = new Map<string, object>();
   /** The redirects and the access headers of targets, by kind and target. */
   const rows = new Map<string, readonly {readonly id: string}[]>();
@@ -133,12 +133,15 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
       if (copyFrom !== undefined && !made.has(source)) return {status: 404, body: {detail: 'no such target'}};
       const row = {slug: name, project, ...named};
       made.set(target, row);
-      variables.set(target, variables.get(source) ?? new Set());
+      variables.set(target, variables.get(source) ?? new Map());
+      settings.set(target, settings.get(source) ?? {});
+      rows.set(`redirects ${target}`, rows.get(`redirects ${source}`) ?? []);
       return {status: 201, body: row};
     }
     if (!targetSlugs.has(name) && !made.has(target)) return {status: 404, body: {detail: 'no such target'}};
     if (method === 'DELETE') {
-      for (const all of [made, deployments, variables]) all.delete(target);
+      for (const all of [made, deployments, variables, settings]) all.delete(target);
+      for (const kind of ['redirects', 'access']) rows.delete(`${kind} ${target}`);
       return {status: 204};
     }
     if (kind === 'purges') return {status: 202};
@@ -159,15 +162,15 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
       const lines = (logs.get(name) ?? []).slice(Number(query.get('after')));
       return {status: 200, body: {lines, next: logs.get(name)?.length ?? 0}};
     }
-    const known = variables.get(target) ?? new Set<string>();
+    const known = variables.get(target) ?? new Map<string, string>();
     if (method === 'PATCH') {
-      const {set, unset} = JSON.parse(body.toString()) as {set: object; unset: string[]};
-      const kept = [...known, ...Object.keys(set)].filter((one) => !unset.includes(one));
-      variables.set(target, new Set(kept));
+      const {set, unset} = JSON.parse(body.toString()) as {set: Record<string, string>; unset: string[]};
+      const kept = [...known, ...Object.entries(set)].filter(([one]) => !unset.includes(one));
+      variables.set(target, new Map(kept));
       return {status: 204};
     }
     if (kind === 'variables') {
-      const rows = [...known].map((one) => ({name: one}));
+      const rows = [...known.keys()].map((one) => ({name: one}));
       return pageOf(rows, query);
     }
     const history = deployments.get(target) ?? [];
@@ -211,7 +214,10 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
     const asked = {method, query, headers, body};
     if (path[1] === 'uploads') return upload(path, asked);
     if (path[1] === 'bundles') return bundle(path, asked);
-    if (path[1] === 'project') return {status: 200, body: {items: [{projectSlug: path[0]}], total: 1}};
+    if (path[1] === 'project') {
+      const rows = [...bundles.keys()].map((projectSlug) => ({projectSlug}));
+      return pageOf(rows, query);
+    }
     return ofTargets.has(path[1] ?? '') ? deployment(path, asked) : {status: 404};
   };
 
@@ -242,6 +248,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
       return found.bytes;
     },
     countUploads: () => uploads.size + [...bundles.values()].flat().length,
+    readVariable: (targetSlug, name, project) => variables.get(`${project}/${targetSlug}`)?.get(name),
     writeLog: (targetSlug, line) => void logs.set(targetSlug, [...(logs.get(targetSlug) ?? []), line]),
     occupyTarget: () => void (busy = true),
     failDeployments: () => void (doomed = true),

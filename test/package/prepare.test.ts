@@ -52,6 +52,21 @@ describe('prepare', () => {
   });
 });
 
+test('pack: what is not built, or not anew, is not packed', async () => {
+  const script = async (name: string) => readFile(path.join(root, 'scripts', name), 'utf8');
+  const clone = await makeFolder({
+    'package.json': '{"type": "module"}',
+    'scripts/pack.js': await script('pack.js'),
+    'scripts/state-of-dist.js': await script('state-of-dist.js'),
+    'src/a.ts': '',
+  });
+  const env = {...process.env, INIT_CWD: clone};
+  await expect(run(process.execPath, ['scripts/pack.js'], {cwd: clone, env})).rejects.toMatchObject({
+    code: 1,
+    stderr: 'dist is missing: nothing was packed. Run: npm run build\n',
+  });
+});
+
 describe.skipIf(!hasScript)('a clone that was updated and not built', () => {
   /** What the binary of a clone prints in a terminal, called in a folder inside it. */
   async function start(names: Readonly<Record<string, string>>, updated: string): Promise<string> {

@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs';
-import {cp, mkdir, rename, rm} from 'node:fs/promises';
+import {cp, mkdir, rename} from 'node:fs/promises';
 import {isAbsolute, join, resolve} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {createError} from '../../errors/index.js';
@@ -45,8 +45,18 @@ export async function confirmSources(sources: readonly PluginSource[], session: 
     );
 }
 
-/** Installs plugins. If that fails, those that were there are again: oclif has removed the version that worked. */
-export async function installOrRestore(dataDirectory: string, install: () => Promise<void>): Promise<void> {
+/** How long npm may take to end after an interrupt, which it gets from the terminal, too. */
+const npmEndsMs = 300;
+
+/**
+ * Installs plugins. If that fails or is interrupted, those that were there are again: oclif removes the version that
+ * worked, and what it would do after an interrupt takes longer than a command may.
+ */
+export async function installOrRestore(
+  dataDirectory: string,
+  signal: AbortSignal,
+  install: () => Promise<void>,
+): Promise<void> {
   await mkdir(dataDirectory, {recursive: true});
   const before = await createSweptDirectory(dataDirectory);
   const names = ['package.json', 'package-lock.json', 'node_modules'].filter((name) =>
@@ -54,12 +64,17 @@ export async function installOrRestore(dataDirectory: string, install: () => Pro
   );
   for (const name of names)
     await cp(join(dataDirectory, name), join(before.path, name), {recursive: true, verbatimSymlinks: true});
+  const interrupted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason as Error), npmEndsMs));
+  });
   try {
-    await install();
+    await Promise.race([install(), interrupted]);
   } catch (error) {
     for (const name of names) {
-      await rm(join(dataDirectory, name), {recursive: true, force: true});
-      await rename(join(before.path, name), join(dataDirectory, name));
+      const now = join(dataDirectory, name);
+      // A large folder is quicker moved than removed.
+      if (existsSync(now)) await rename(now, join(before.path, `${name}.failed`));
+      await rename(join(before.path, name), now);
     }
     throw error;
   } finally {

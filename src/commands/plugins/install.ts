@@ -14,6 +14,6 @@ export default class PluginsInstall extends commands['plugins:install'] {
     const named = new Map(argv.map((name) => [String(name), locatePlugin(String(name), session.cwd)]));
     await confirmSources([...named.values()], session);
     this.argv = this.argv.map((word) => named.get(word)?.spec ?? word);
-    await installOrRestore(this.config.dataDir, () => super.run());
+    await installOrRestore(this.config.dataDir, session.signal, () => super.run());
   }
 }

@@ -42,14 +42,18 @@ export const bundleCases = {
   deleteBundle: [
     {
       name: 'delete: removes the bundle and no other',
-      proves: 'The bundle is gone, deleting it again is refused, and bundles with the same content or message stay.',
+      proves:
+        'The bundle is gone, with everything that `countUploads` counts of it. Deleting it again is refused, and bundles ' +
+        'with the same content or message stay.',
       async run(subject) {
         const unwanted = await subject.makeBundle();
         const namesake = await subject.makeBundle({message: unwanted.message});
         const [copyId, namesakeId] = [await subject.upload(unwanted), await subject.upload(namesake)];
         const bundleId = await subject.upload(unwanted);
+        const kept = (await subject.service.countUploads?.()) ?? 0;
         await subject.call('deleteBundle', {bundleId});
         await subject.assertGone(unwanted, bundleId, 'its deletion');
+        await subject.assertKept(kept - 1, 'the deletion of one of them');
         const again = subject.call('deleteBundle', {bundleId});
         await expectError(`a deletion of ${shown(bundleId)}, which is gone,`, again, unknownBundle);
         // A service may store equal archives once.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {anyCode, expectAnswer, expectError} from '../expectations.js';
 import type {Case, MemberCases, Subject} from '../subject.js';
+import {samePages} from './list-cases.js';
 
 /** The target of the subject, once something runs on it. */
 async function ready(subject: Subject): Promise<{readonly targetSlug: string}> {
@@ -28,12 +29,15 @@ export const configurationCases = {
     {
       name: 'projects: the one that was pushed to is listed, once',
       needs: ['deploy'],
-      proves: 'Lists have each project that the credentials reach, by its slug.',
+      proves: 'Lists have each project that the credentials reach, by its slug, in pages of any size.',
       async run(subject) {
-        await subject.deployed();
         const {projectSlug} = subject.parts;
-        const own = (await subject.list('listProjects', {})).filter((item) => item.projectSlug === projectSlug);
-        expectAnswer('how often the project is listed', own.length, 1);
+        const other = subject.again({projectSlug: `${projectSlug}-2`});
+        const pushed = subject.service.projectSlug === undefined ? [subject, other] : [subject];
+        for (const one of pushed) await one.deployed();
+        const listed = (await samePages(subject, 'listProjects', {})).map((item) => item.projectSlug);
+        const slugs = pushed.map((one) => one.parts.projectSlug);
+        expectAnswer('the projects in the list', listed.filter((slug) => slugs.includes(slug)).toSorted(), slugs);
       },
     },
   ],
@@ -51,7 +55,7 @@ export const configurationCases = {
     {
       name: 'update-target: what is not named stays',
       needs: ['readTarget', 'deploy'],
-      proves: 'Reading returns what was set, and what was set before.',
+      proves: 'Reading returns what was set, and what was set before. `null` takes a setting back.',
       async run(subject) {
         const target = await ready(subject);
         await subject.call('updateTarget', {...target, settings: {sourceMaps: true}});
@@ -63,6 +67,17 @@ export const configurationCases = {
         await subject.nextInstant();
         await subject.call('updateTarget', {...target, settings: {logLevel: 'debug'}});
         await subject.becomes('source maps and log level', ['true, debug'], read);
+        for (const architecture of ['arm64', null] as const) {
+          await subject.ready(target.targetSlug);
+          await subject.call('updateTarget', {...target, settings: {architecture}});
+          await subject.becomes(
+            'the architecture',
+            [architecture, undefined].slice(0, architecture ? 1 : 2),
+            async () => {
+              return (await subject.call('readTarget', target)).settings.architecture;
+            },
+          );
+        }
       },
     },
   ],

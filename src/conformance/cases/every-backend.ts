@@ -7,13 +7,15 @@ import {anyError, expectAbort, expectAnswer, expectError, notTried, outcomeOf, w
 import {bundleOperations, triedOperations, prepare} from '../operations.js';
 import {idsOf, notOffered, type Case, type Subject} from '../subject.js';
 import {unknownIdLike} from './bundle-cases.js';
-import {encodeSlugs, slugsLike} from './target-cases.js';
+import {assertApart, encodeSlugs, neighbourCase, slugsLike} from './neighbour-cases.js';
 
 /** Cases for every backend, and for how users log in. */
 export const everyBackendCases: readonly Case[] = [
   {
     name: 'each project has its own bundles and deployments',
-    proves: "Through another project, its bundles and deployments can't be listed, deployed, downloaded or deleted.",
+    proves:
+      "Through another project, its bundles, deployments and targets can't be listed, deployed, downloaded, changed or " +
+      'deleted.',
     async run(subject) {
       if (subject.service.projectSlug !== undefined) {
         notTried('The service of the fixtures has a projectSlug, so there is no other project.');
@@ -32,9 +34,13 @@ export const everyBackendCases: readonly Case[] = [
       const advice = 'Use context.projectSlug, in a stand-in for the service, too.';
       const ids = idsOf(await other.bundles());
       expectAnswer('the bundles in the list of a project', ids, backend.listBundles ? [own] : [], advice);
-      if (backend.deploy) await subject.deployed(bundleId);
-      const {result: history = []} = await outcomeOf(other.history());
-      expectAnswer('the history of another project', history, [], advice);
+      if (!backend.deploy) return;
+      const {targetSlug} = subject;
+      await assertApart([{subject: other, targetSlug}], {subject, targetSlug});
+      const {deployment} = await subject.deployed(bundleId);
+      if (!backend.getDeployment) return;
+      const {result} = await outcomeOf(other.call('getDeployment', deployment));
+      assert.ok(result?.status !== 'finished', `Another project has the status of a deployment. ${advice}`);
     },
   },
   {
@@ -49,25 +55,27 @@ export const everyBackendCases: readonly Case[] = [
       }
       const bundle = await subject.makeBundle();
       const own = await subject.uploaded(bundle);
-      for (const projectSlug of slugsLike(parts.projectSlug)) {
+      const long = `${parts.projectSlug}-${'long-'.repeat(9)}`;
+      for (const projectSlug of [...slugsLike(parts.projectSlug), `${long}a`, `${long}b`]) {
         const other = subject.again({projectSlug});
-        const isRefused = unfitSlugs(backend, {projectSlug}).length > 0;
-        const {result: id} = isRefused ? {} : await outcomeOf(other.uploaded());
+        if (unfitSlugs(backend, {projectSlug}).length > 0) continue;
+        for (const {name, run} of bundleOperations.filter(({needs}) => backend[needs])) {
+          const what = `${name} of a bundle of another project`;
+          await expectError(what, run(other, {bundle, bundleId: own}), anyError, encodeSlugs);
+        }
+        const {result: id} = await outcomeOf(other.uploaded());
         if (id === undefined || backend.listBundles === undefined) continue;
         const lists = {
           [parts.projectSlug]: idsOf(await subject.bundles()),
           [projectSlug]: idsOf(await other.bundles()),
         };
-        expectAnswer(
-          'the bundles of two projects',
-          lists,
-          {[parts.projectSlug]: [own], [projectSlug]: [id]},
-          encodeSlugs,
-        );
+        const expected = {[parts.projectSlug]: [own], [projectSlug]: [id]};
+        expectAnswer('the bundles of two projects', lists, expected, encodeSlugs);
       }
       await subject.assertArrived(bundle, own, 'uploads to projects with similar slugs');
     },
   },
+  neighbourCase,
   {
     name: 'no error or log contains a secret',
     proves: 'Secrets are declared or passed to `context.maskSecret`. Nothing logged or thrown has one, even in base64.',

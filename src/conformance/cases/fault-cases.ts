@@ -78,10 +78,10 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
       const counted = (counting ??= countRequests(trial, operation));
       // A failure is repeated, as only the secrets of its own services are masked in that of a case.
       const total = await counted.catch(() => countRequests(trial, operation));
-      // A backend without credentials must say so: one whose requests do not pass the suite looks the same.
-      const mustPass = rule.kind === 401 && ['upload', 'verify'].includes(operation.needs);
-      const advice = 'Send it with context.http, or to the address that through() of openService returns.';
-      if (total === 0 && mustPass) notTried(`No request of ${operation.name} passes the suite. ${advice}`);
+      const advice =
+        'Send it with context.http, or to the address that through() of openService returns. The suite cannot do this to ' +
+        'other protocols than HTTP.';
+      if (total === 0) notTried(`No request of ${operation.name} passes the suite. ${advice}`);
       for (let at = 1; at <= Math.min(total, mostRequests); at += 1) {
         if (rule.kind === 'hold') await abortAt(await open(), operation, at, total);
         else await failAt(await open(), operation, at, total, rule);

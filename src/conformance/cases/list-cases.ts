@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import {shownUrl} from '../../backends/answers.js';
-import type {BundleId, ListRange} from '../../backends/contract.js';
+import type {BundleId, ListRange, ListResult} from '../../backends/contract.js';
 import type {RequestOf} from '../../backends/members.js';
 import {expectAnswer} from '../expectations.js';
-import {idsOf, type MemberCases, type ItemOf, type Lister, type Subject} from '../subject.js';
+import {idsOf, type Case, type MemberCases, type ItemOf, type Lister, type Subject} from '../subject.js';
 
 export const listCases = {
   listBundles: [
     {
       name: 'list: its pages are the bundles as they were uploaded, newest first',
       proves:
-        'Pages of any size add up to all bundles in order, and a total counts them all. Message and digest are right, ' +
+        'Pages of any size add up to all bundles in order, and a total counts them all. The digest and a message of 2,048 ' +
+        'characters are right, ' +
         '`createdAt` is just now, in ISO 8601 with a time zone, and the status becomes `ready` or is `unknown`.',
       async run(subject) {
         const older = await uploadMany(subject);
-        const bundle = await subject.makeBundle();
+        const bundle = await subject.makeBundle({message: longestMessage});
         const newest = await subject.uploaded(bundle);
         const items = await samePages(subject, 'listBundles', {});
         expectAnswer('the bundles in the list, newest first', idsOf(items), [newest, ...older]);
@@ -26,20 +27,11 @@ export const listCases = {
         });
       },
     },
-    {
-      name: 'list: a bundle that is added while its pages are read moves no other',
-      proves: 'Bundles that were there before are listed once. With `offsetCursors`, they may be listed twice.',
-      async run(subject) {
-        const there = [await subject.uploaded(), await subject.uploaded(), await subject.uploaded()].toReversed();
-        const {items, cursor} = await subject.call('listBundles', {limit: 1});
-        await subject.uploaded();
-        const rest = cursor === undefined ? [] : await subject.list('listBundles', {}, {limit: 1, cursor});
-        const ids = idsOf([...items, ...rest]).filter((id) => there.some((known) => known === id));
-        const found = subject.backend.offsetCursors === true ? [...new Set(ids)] : ids;
-        const advice = 'Let the cursor name the last bundle of its page, or set offsetCursors.';
-        expectAnswer('the bundles in the list', found, there, advice);
-      },
-    },
+    steadyCase('list', 'bundle', 'listBundles', {
+      add: async (subject) => subject.uploaded(),
+      list: () => ({}),
+      idOf: ({bundleId}) => bundleId,
+    }),
   ],
   listDeployments: [
     {
@@ -53,7 +45,7 @@ export const listCases = {
         const {bundleId} = await subject.deployed(undefined, otherTarget);
         const uploads = await uploadMany(subject);
         // More than a service might keep.
-        const bundles = [...uploads, ...uploads, ...uploads.slice(0, 2)];
+        const bundles = Array.from({length: 5}, () => uploads).flat();
         for (const id of bundles) await subject.deployed(id);
         const items = await samePages(subject, 'listDeployments', {targetSlug: subject.targetSlug});
         expectAnswer('the bundles in the history, newest deployment first', idsOf(items), bundles.toReversed());
@@ -65,6 +57,14 @@ export const listCases = {
         const earlier = items[1]?.bundleId;
         if (earlier !== undefined) await subject.deployed(earlier);
       },
+    },
+    {
+      needs: ['deploy'],
+      ...steadyCase('history', 'deployment', 'listDeployments', {
+        add: async (subject) => (await subject.deployed()).bundleId,
+        list: ({targetSlug}) => ({targetSlug}),
+        idOf: ({bundleId}) => bundleId,
+      }),
     },
   ],
   listTargets: [
@@ -83,8 +83,59 @@ export const listCases = {
         for (const {targetSlug} of items) await subject.history(targetSlug);
       },
     },
+    {
+      needs: ['createTarget'],
+      ...steadyCase('targets', 'target', 'listTargets', {
+        async add(subject, index) {
+          // The last one is the first of those in alphabetical order.
+          const name = `conformance-${9 - index}`;
+          const {targetSlug} = await subject.call('createTarget', {targetSlug: name, name});
+          await subject.ready(targetSlug, {isNew: true});
+          return targetSlug;
+        },
+        list: () => ({}),
+        idOf: ({targetSlug}) => targetSlug,
+      }),
+    },
   ],
 } as const satisfies MemberCases;
+
+/** The case that a list loses nothing and has nothing twice if it grows while its pages are read. */
+function steadyCase<Name extends Lister>(
+  operation: string,
+  what: string,
+  name: Name,
+  row: {
+    readonly add: (subject: Subject, index: number) => Promise<unknown>;
+    readonly list: (subject: Subject) => Omit<RequestOf<Name>, keyof ListRange>;
+    readonly idOf: (item: ItemOf<Name>) => unknown;
+  },
+): Case {
+  return {
+    name: `${operation}: a ${what} that is added while its pages are read moves no other`,
+    proves: 'Those that were there before are listed once. With `offsetCursors`, they may be listed twice.',
+    async run(subject) {
+      const there: unknown[] = [];
+      for (let index = 0; index < 3; index += 1) there.push(await row.add(subject, index));
+      const request = row.list(subject);
+      const idsIn = (items: readonly ItemOf<Name>[]) => items.map(row.idOf).filter((id) => there.includes(id));
+      const order = idsIn(await subject.list(name, request));
+      const first = (await subject.call(name, {...request, limit: 1} as never)) as ListResult<ItemOf<Name>>;
+      await row.add(subject, 3);
+      const {items, cursor} = first;
+      const rest = cursor === undefined ? [] : await subject.list(name, request, {limit: 1, cursor});
+      const ids = idsIn([...items, ...rest]);
+      const found = subject.backend.offsetCursors === true ? [...new Set(ids)] : ids;
+      const advice = `Let the cursor name the last ${what} of its page, or set offsetCursors.`;
+      expectAnswer(`the ${what}s in the list`, found, order, advice);
+    },
+  };
+}
+
+/** 2,048 characters, as long as messages may be, and no Latin-1, which is all that HTTP headers take. */
+const longestMessage = `Conformance: „Größe“ 日本語 🚀. ${'It is longer than a line. '.repeat(100)}`
+  .slice(0, 2047)
+  .concat('.');
 
 /** Uploads more bundles than some services list at a time, and returns their IDs, newest first. */
 async function uploadMany(subject: Subject): Promise<readonly BundleId[]> {
@@ -94,7 +145,7 @@ async function uploadMany(subject: Subject): Promise<readonly BundleId[]> {
 }
 
 /** Asserts that a list is the same in pages of one item, and that what has a time of creation was created just now. */
-async function samePages<Name extends Lister>(
+export async function samePages<Name extends Lister>(
   subject: Subject,
   name: Name,
   request: Omit<RequestOf<Name>, keyof ListRange>,

@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
-import {unfitSlugs} from '../../backends/resolve-backend.js';
-import {anyCode, anyError, expectAbort, expectAnswer, expectError, outcomeOf} from '../expectations.js';
+import {anyCode, anyError, expectAbort, expectAnswer, expectError} from '../expectations.js';
 import type {MemberCallOptions, MemberCases, Subject} from '../subject.js';
 
 const newSlug = 'conformance-new';
 const unknownSlug = 'conformance-none';
-
-/** Slugs that a service, or a URL that they are not encoded for, may take for this one or for each other. */
-export function slugsLike(slug: string): readonly string[] {
-  const long = `${slug}-${'long-'.repeat(9)}`;
-  return [slug.toUpperCase(), `${long}a`, `${long}b`, `${slug}?x`, `${slug}#x`, `${slug}%20x`, `${slug} x`];
-}
-
-export const encodeSlugs = 'Encode slugs in URLs and keep them whole, or declare in "slugs" which you take.';
 
 export const targetCases = {
   createTarget: [
@@ -28,7 +19,7 @@ export const targetCases = {
         const isAssigned = subject.backend.targetSlugs === 'assigned';
         if (!isAssigned) expectAnswer('the slug of the new target', targetSlug, newSlug);
         if (subject.backend.listTargets) {
-          await becomesReady(subject, targetSlug);
+          await subject.ready(targetSlug, {isNew: true});
           const items = await subject.list('listTargets', {});
           const names = items.filter((one) => one.targetSlug === targetSlug).map((item) => item.name ?? name);
           expectAnswer('the names in the list of the new target', names, [name]);
@@ -37,58 +28,38 @@ export const targetCases = {
       },
     },
     {
-      name: 'create-target: targets whose slugs differ are different targets',
-      needs: ['listTargets', 'deleteTarget'],
-      proves: 'As for projects. Each is listed with the slug of the answer, and the deletion of one leaves the others.',
-      async run(subject) {
-        const {backend} = subject;
-        const listed = async () => (await subject.list('listTargets', {})).filter(({state}) => state !== 'deleting');
-        const {result: before = []} = await outcomeOf(listed());
-        const known = before.map((item) => item.targetSlug);
-        const isAssigned = backend.targetSlugs === 'assigned';
-        const made: string[] = [];
-        const becomeListed = (what: string) =>
-          subject.becomes(`the list of targets after ${what}`, [String(made.toSorted())], async () => {
-            const slugs = (await listed()).map((item) => item.targetSlug);
-            return String(slugs.filter((slug) => !known.includes(slug)).toSorted());
-          });
-        for (const targetSlug of [newSlug, ...slugsLike(newSlug)]) {
-          const isRefused = !isAssigned && unfitSlugs(backend, {targetSlug}).length > 0;
-          const created = isRefused
-            ? {}
-            : await outcomeOf(subject.call('createTarget', {targetSlug, name: targetSlug}));
-          if (created.result === undefined) continue;
-          made.push(created.result.targetSlug);
-          await becomesReady(subject, created.result.targetSlug);
-          await becomeListed(`${targetSlug} was created. ${encodeSlugs}`);
-        }
-        for (const targetSlug of made.splice(1)) {
-          await subject.call('deleteTarget', {targetSlug});
-        }
-        await becomeListed(`all but ${newSlug} were deleted`);
-      },
-    },
-    {
-      name: 'create-target: a copy starts with the variables of its source, which must be there',
+      name: 'create-target: a copy starts with what its source has, which must be there',
       isFor: ({copiesTargets}) => copiesTargets !== false,
-      proves: 'An unknown source is an error. A backend that ignores `copyFrom` sets `copiesTargets` to false.',
+      proves:
+        'Variables, redirects and settings are copied. An unknown source is an error. A backend that ignores `copyFrom` ' +
+        'sets `copiesTargets` to false.',
       async run(subject) {
-        const {setVariables, listVariables} = subject.backend;
+        const {setVariables, listVariables, changeRedirect, listRedirects, updateTarget, readTarget} = subject.backend;
         const create = async (targetSlug: string, copyFrom?: string) => {
           const created = await subject.call('createTarget', {targetSlug, name: targetSlug, copyFrom});
-          await becomesReady(subject, created.targetSlug);
+          await subject.ready(created.targetSlug, {isNew: true});
           return created.targetSlug;
         };
-        const source = await create('conformance-source');
-        if (setVariables) {
-          await subject.call('setVariables', {targetSlug: source, set: {CONFORMANCE: 'a value'}, unset: []});
-          await becomesReady(subject, source);
-        }
-        const copy = await create(newSlug, source);
-        if (setVariables && listVariables) {
-          const read = async () => String(await namesOf(subject, copy));
-          await subject.becomes('the variables of the copy', ['CONFORMANCE'], read);
-        }
+        const targetSlug = await create('conformance-source');
+        if (setVariables) await subject.call('setVariables', {targetSlug, set: {CONFORMANCE: 'a value'}, unset: []});
+        await subject.ready(targetSlug);
+        const redirect = {from: '/conformance', to: '/'};
+        if (changeRedirect) await subject.call('changeRedirect', {targetSlug, change: 'add', redirect});
+        if (updateTarget) await subject.call('updateTarget', {targetSlug, settings: {sourceMaps: true}});
+        await subject.ready(targetSlug);
+        const copy = {targetSlug: await create(newSlug, targetSlug)};
+        const read = async () =>
+          JSON.stringify([
+            setVariables && listVariables && (await namesOf(subject, copy.targetSlug)),
+            changeRedirect && listRedirects && (await subject.list('listRedirects', copy)).map(({from}) => from),
+            updateTarget && readTarget && (await subject.call('readTarget', copy)).settings.sourceMaps,
+          ]);
+        const all = [
+          setVariables && listVariables && ['CONFORMANCE'],
+          changeRedirect && listRedirects && [redirect.from],
+          updateTarget && readTarget && true,
+        ];
+        await subject.becomes('the variables, redirects and source maps of the copy', [JSON.stringify(all)], read);
         const work = subject.call('createTarget', {targetSlug: 'conformance-other', copyFrom: unknownSlug});
         await expectError('a copy of an unknown target', work, anyError);
       },
@@ -133,11 +104,14 @@ export const targetCases = {
     {
       name: 'set-variables: what is not named stays, and values are not listed',
       needs: ['listVariables', 'deploy'],
-      proves: 'Variables are set, replaced and removed by name. No list, log or error has a value.',
+      proves:
+        'Variables are set, replaced and removed by name. No list, log or error has a value, and with `readVariable` of the ' +
+        'service, every character of it has arrived.',
       async run(subject) {
         const {targetSlug} = subject;
         await subject.deployed();
-        const value = 'canary-value-of-a-variable';
+        // With blanks around it, and longer than a line.
+        const value = ` canary-value-of-a-variable ${'and more '.repeat(100)}`;
         const change = async (set: Readonly<Record<string, string>>, unset: readonly string[]) => {
           await subject.nextInstant();
           await subject.call('setVariables', {targetSlug, set, unset});
@@ -145,6 +119,13 @@ export const targetCases = {
         await change({SECOND: value, FIRST: 'a=b "c"\nd'}, []);
         await subject.becomes('the first variables', ['FIRST,SECOND'], async () => String(await namesOf(subject)));
         const listed = JSON.stringify(await subject.list('listVariables', {targetSlug}));
+        const {readVariable} = subject.service;
+        if (readVariable)
+          expectAnswer(
+            'the value in the service',
+            await readVariable(targetSlug, 'SECOND', subject.parts.projectSlug),
+            value,
+          );
         await change({THIRD: ''}, ['SECOND', 'NEVER_SET']);
         await subject.becomes('the variables', ['FIRST,THIRD'], async () => String(await namesOf(subject)));
         const isShown = [listed, ...subject.parts.texts].some((text) => text.includes(value));
@@ -199,16 +180,6 @@ export const targetCases = {
 } as const satisfies MemberCases;
 
 const logged = 'a line\twith a tab';
-
-/** Waits until a new or changed target is ready, if the backend can tell. */
-async function becomesReady(subject: Subject, targetSlug: string): Promise<void> {
-  if (subject.backend.listTargets === undefined) return;
-  await subject.becomes(`the state of the target "${targetSlug}"`, ['ready', undefined], async () => {
-    const items = await subject.list('listTargets', {});
-    const item = items.find((one) => one.targetSlug === targetSlug);
-    return item === undefined ? 'creating' : item.state;
-  });
-}
 
 async function namesOf(subject: Subject, targetSlug = subject.targetSlug): Promise<readonly string[]> {
   const items = await subject.list('listVariables', {targetSlug});

@@ -114,7 +114,7 @@ export async function currentConfiguration(open: OpenBackend, targetSlug: string
 export function compareTarget(state: StateOfTarget, wanted: TargetConfiguration): readonly TargetDifference[] {
   const differs = (before: unknown, after: unknown) => canonical(before) !== canonical(after);
   const settings = Object.entries(wanted.settings ?? {}).flatMap(([name, after]): TargetDifference[] => {
-    const before: unknown = Reflect.get(state.settings, name) ?? targetSettings[name]?.default;
+    const before: unknown = Reflect.get(state.settings, name);
     const isCompared = after !== undefined && !state.unsupported.includes(name);
     return isCompared && differs(before, after) ? [{kind: 'setting', name, before, after}] : [];
   });

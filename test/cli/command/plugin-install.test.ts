@@ -1,4 +1,4 @@
-import {execFile} from 'node:child_process';
+import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdir, readdir, readFile, utimes} from 'node:fs/promises';
 import {createServer} from 'node:http';
@@ -8,16 +8,18 @@ import {promisify} from 'node:util';
 import {expect, onTestFinished, test} from 'vitest';
 import {makeFolder} from '../../folder.js';
 import {binary, runCli} from '../spawn-cli.js';
+import {surroundings} from '../surroundings.js';
 
 const name = 'mycli-plugin-hello';
 /** Two versions of a plugin. The second one needs a package that does not exist. */
 const packages = {
   good: {version: '1.0.0', dependencies: {}},
   bad: {version: '2.0.0', dependencies: {'mycli-nothing-there': '1.0.0'}},
+  slow: {version: '3.0.0', dependencies: {}},
 };
 
-/** A registry with the plugin, whose archives are in `root`. */
-async function startRegistry(root: string): Promise<string> {
+/** A registry with the plugin, whose archives are in `root`. It never sends the slow one, and emits `held`. */
+async function startRegistry(root: string) {
   const server = createServer((request, response) => {
     const {url = ''} = request;
     const origin = `http://${String(request.headers.host)}`;
@@ -26,7 +28,8 @@ async function startRegistry(root: string): Promise<string> {
       return [version, {name, version, dependencies, dist}] as const;
     });
     const document = {name, 'dist-tags': {latest: '1.0.0'}, versions: Object.fromEntries(versions)};
-    if (url.endsWith('.tgz')) void readFile(join(root, url)).then((content) => response.end(content));
+    if (url.endsWith('3.0.0.tgz')) server.emit('held');
+    else if (url.endsWith('.tgz')) void readFile(join(root, url)).then((content) => response.end(content));
     else if (url === `/${name}`) response.end(JSON.stringify(document));
     else response.writeHead(404).end('{}');
   });
@@ -35,7 +38,7 @@ async function startRegistry(root: string): Promise<string> {
     server.close();
     server.closeAllConnections();
   });
-  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return {server, url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`};
 }
 
 test('a failed plugins:install leaves the version that worked, and nothing else, not even of an earlier one that was killed', async () => {
@@ -48,9 +51,10 @@ test('a failed plugins:install leaves the version that worked, and nothing else,
     ] as const;
   });
   const root = await makeFolder(Object.fromEntries(tree));
+  const registry = await startRegistry(root);
   const env = {
     ...{HOME: root, XDG_DATA_HOME: join(root, 'data'), PATH: process.env['PATH'] ?? ''},
-    ...{npm_config_registry: await startRegistry(root), npm_config_update_notifier: 'false'},
+    ...{npm_config_registry: registry.url, npm_config_update_notifier: 'false'},
   };
   for (const folder of Object.keys(packages))
     await promisify(execFile)('npm', ['pack', '--silent'], {cwd: join(root, folder), env});
@@ -65,4 +69,14 @@ test('a failed plugins:install leaves the version that worked, and nothing else,
   expect((await install('2.0.0')).code).not.toBe(0);
   expect(await hello()).toBe('hello\n');
   expect((await readdir(join(root, 'data/mycli'))).filter((entry) => entry.startsWith('mycli-'))).toEqual([]);
+
+  // A terminal sends Ctrl-C to npm, too.
+  const held = once(registry.server, 'held');
+  const args = [binary, 'plugins:install', `${name}@3.0.0`];
+  const child = spawn(process.execPath, args, {cwd: root, env: {...surroundings().env, ...env}, detached: true});
+  const ended = once(child, 'close');
+  await held;
+  process.kill(-Number(child.pid), 'SIGINT');
+  expect(await ended).toEqual([130, null]);
+  expect(await hello()).toBe('hello\n');
 }, 120_000);

@@ -5,6 +5,7 @@ import type {AddressInfo} from 'node:net';
 import {Readable} from 'node:stream';
 import {json} from 'node:stream/consumers';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {compareTarget} from '../../../src/operations/targets/compare-target.js';
 import {Relay} from '../../../src/conformance/relay.js';
 import {applyTarget, diffTarget, listProjects} from '../../../src/pipelines/configure.js';
 import {callFromLibrary} from '../../../src/pipelines/library-call.js';
@@ -52,6 +53,15 @@ const before: TargetConfiguration = {
     {from: '/extra', to: '/old'},
   ],
 };
+
+test('compare: what a backend does not report is unknown, whatever other services have by default', () => {
+  const unread = {unsupported: [], primary: undefined, redirects: [], access: [], variables: []};
+  const wanted = {logLevel: 'info', cookies: false, sourceMaps: true, externalHost: null} as const;
+  expect(compareTarget({...unread, settings: {sourceMaps: true}}, {settings: wanted})).toEqual([
+    {kind: 'setting', name: 'logLevel', before: undefined, after: 'info'},
+    {kind: 'setting', name: 'cookies', before: undefined, after: false},
+  ]);
+});
 
 describe('a target that is applied', () => {
   test('becomes what the configuration says, and a second time nothing is changed', async () => {
