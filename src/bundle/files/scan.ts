@@ -200,7 +200,7 @@ function add(
     return false;
   }
   const file = sourceOf(directory, path);
-  const {stats, linkTarget} = lookAt(directory, path);
+  const stats = lstatSync(file, {throwIfNoEntry: false});
   if (stats === undefined) {
     // Node decodes invalid UTF-8 as U+FFFD, and finds no such file.
     if (!path.includes('\uFFFD'))
@@ -211,7 +211,8 @@ function add(
   } else if (stats.isFile()) {
     const executable = (stats.mode & 0o100) !== 0;
     files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ...noMarks});
-  } else if (linkTarget !== undefined) {
+  } else if (stats.isSymbolicLink()) {
+    const linkTarget = relativeTarget(directory, path, readlinkSync(file));
     files.push({path, size: 0, modifiedMs: stats.mtimeMs, executable: false, linkTarget, ...noMarks});
   } else if (!stats.isDirectory()) {
     unsupported.push({path, reason: `is a ${kindOf(stats)}`});
@@ -240,23 +241,6 @@ function withExecutables(directory: string, files: readonly ScannedFile[]): read
     const isFile = file.linkTarget === undefined && file.size > 0;
     return {...file, executable: isFile && begins(sourceOf(directory, file.path), /^(?:#!|\x7FELF)/)};
   });
-}
-
-/** What is at a path of the build, if anything, and where it leads if it is a link. */
-function lookAt(
-  directory: string,
-  path: string,
-): {readonly stats: Stats | undefined; readonly linkTarget?: string | undefined} {
-  const file = sourceOf(directory, path);
-  try {
-    const stats = lstatSync(file, {throwIfNoEntry: false});
-    return {
-      stats,
-      linkTarget: stats?.isSymbolicLink() ? relativeTarget(directory, path, readlinkSync(file)) : undefined,
-    };
-  } catch (error) {
-    throw unreadableError(file, error);
-  }
 }
 
 /** The target of a link. An absolute one into the build is the relative one that it amounts to. */
