@@ -48,8 +48,7 @@ export const createRows = {
     flag: {name: 'create'},
     schema: schemas.toggle,
     summary: 'Allow a new target.',
-    details:
-      '--no-create refuses it. By default, a new target is reported, and in a terminal asked about if it may be a typo.',
+    details: '--no-create refuses it. By default, it is reported, and asked about in a terminal if it may be a typo.',
     notes: 'False refuses one. In the library, `confirmNew` asks.',
   },
 } as const satisfies SettingRows;
