@@ -31,7 +31,7 @@ interface GuardRow {
 }
 
 /** In the order in which they are checked. `notOlder` asks the service, so it is the last. */
-export const guardRows: Readonly<Record<GuardName, GuardRow>> = {
+export const guardChecks: Readonly<Record<GuardName, GuardRow>> = {
   cleanTree: {check: checkCleanTree, ofSource: true},
   branch: {check: checkBranch, ofSource: true},
   origin: {check: checkOrigin, ofClone: true},

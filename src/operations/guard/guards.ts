@@ -10,18 +10,18 @@ import type {OpenBackend} from '../open-backend.js';
 import type {GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host} from '../host.js';
 import type {TargetChangeOptions} from '../targets/options.js';
-import {guardRows, type GuardedDeployment, type GuardedSource, type GuardName} from './checks.js';
+import {guardChecks, type GuardedDeployment, type GuardedSource, type GuardName} from './checks.js';
 import {recordOfBundle, runningBundles, type Problem} from './running-commit.js';
 import {refuseUnsafe} from './safety.js';
 
 export function activeGuards({guard}: GuardOptions): readonly GuardName[] {
-  const names = Object.keys(guardRows) as GuardName[];
+  const names = Object.keys(guardChecks) as GuardName[];
   return names.filter((name) => guard?.[name] !== undefined && guard[name] !== false);
 }
 
 /** Whether a guard asks for the commit of a bundle. */
 export function needsCommit(options: GuardOptions): boolean {
-  return activeGuards(options).some((name) => guardRows[name].ofSource);
+  return activeGuards(options).some((name) => guardChecks[name].ofSource);
 }
 
 /** The rules for what deploys nothing, and for a rollback, which goes to an older commit on purpose. */
@@ -52,11 +52,11 @@ async function checkAll(deployment: GuardedDeployment, options: GuardedOptions, 
   const directory = resolve(host.cwd, options.cwd ?? '.', options.projectDirectory ?? '.');
   // What a bundle says about its commit needs no clone.
   const isTree = deployment.source.kind === 'tree';
-  const needsTree = active.some((name) => guardRows[name].ofClone || (isTree && guardRows[name].ofSource));
+  const needsTree = active.some((name) => guardChecks[name].ofClone || (isTree && guardChecks[name].ofSource));
   const tree = needsTree ? await readWorkTree(directory, host.env) : undefined;
   const failures: GuardFailure[] = [];
   for (const name of active) {
-    const problem = await guardRows[name].check({deployment, guard, confirmTarget, directory, tree, host});
+    const problem = await guardChecks[name].check({deployment, guard, confirmTarget, directory, tree, host});
     if (problem) failures.push({guard: name, ...problem});
   }
   if (failures.length > 0) throw guardRefusal(deployment.confirmation, failures);
