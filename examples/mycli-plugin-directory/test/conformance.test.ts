@@ -25,7 +25,10 @@ async function openService(): Promise<ConformanceService> {
     async countUploads() {
       const counts = (await namesIn(store)).map(async (projectSlug) => {
         const bundles = (await namesIn(join(store, projectSlug))).filter((name) => /^\d+$/.test(name));
-        return bundles.length + (await namesIn(join(store, projectSlug, 'incoming'))).length;
+        const contents = await Promise.all(bundles.map((name) => namesIn(join(store, projectSlug, name))));
+        // Of a deleted bundle, its record stays.
+        const kept = contents.filter((names) => names.some((name) => name !== 'bundle.json'));
+        return kept.length + (await namesIn(join(store, projectSlug, 'incoming'))).length;
       });
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     },

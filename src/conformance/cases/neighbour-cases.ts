@@ -50,6 +50,8 @@ async function seenAt({subject, targetSlug}: Place): Promise<Seen> {
 async function fill({subject, targetSlug}: Place, mark: 'OWN' | 'OTHER'): Promise<Seen> {
   const {deploy, setVariables, changeRedirect, changeAccess, updateTarget} = subject.backend;
   const target = {targetSlug};
+  // Without createTarget, a first deployment has made it.
+  const {listDeployments: earlier = ''} = await seenAt({subject, targetSlug});
   const bundleId = await subject.upload(await subject.makeBundle({contentBytes: 1}));
   if (deploy) await subject.deployed(bundleId, targetSlug);
   const set = {CONFORMANCE: 'a value', [mark]: 'a value'};
@@ -63,7 +65,7 @@ async function fill({subject, targetSlug}: Place, mark: 'OWN' | 'OTHER'): Promis
   await subject.ready(targetSlug);
   const all = {
     listTargets: targetSlug,
-    listDeployments: String(bundleId),
+    listDeployments: earlier === '' ? String(bundleId) : `${String(bundleId)},${earlier}`,
     listVariables: setVariables ? `CONFORMANCE,${mark}` : '',
     listRedirects: changeRedirect ? `${redirect.from} ${redirect.to}` : '',
     listAccess: changeAccess ? 'a header' : '',
