@@ -153,7 +153,7 @@ function confirmationOfNew(context: CommandContext) {
     if (meant === undefined) output.info(`${found}.`);
     else if (canAsk(context))
       await confirm(`${found}; did you mean ${meant}? Create ${slug}?`, 'Cancelled. Nothing was changed.', context);
-    else output.warn(`${found}. Did you mean ${meant}? If not, pass --create.`);
+    else output.warn(`${found}. Did you mean ${meant}? --no-create refuses new ones.`);
   };
 }
 

@@ -102,7 +102,7 @@ describe('target', () => {
   });
 
   test('a deployment says that its target is new, and warns if it may be a typo, unless --create is given', async () => {
-    const warning = /^Warning: The target stagin is new\. Did you mean staging\? If not, pass --create\.$/m;
+    const warning = /^Warning: The target stagin is new\. Did you mean staging\? --no-create refuses new ones\.$/m;
     expect((await mycli(['push', ...staging])).stderr).toContain('The project shop is new.');
     expect((await mycli(['push', ...staging])).stderr).not.toContain('is new');
     expect((await mycli(['deploy', '1', '--target', 'qa'])).stderr).toContain('The target qa is new.');
