@@ -8,7 +8,7 @@ import {globalFlags, rejectEmptyValues} from './flags.js';
 import type {HostConfig} from './host-config.js';
 import type {Documents} from '../output/documents.js';
 import type {JsonDocument} from '../output/output.js';
-import {givenValue, rejectSwitchValues} from './command-line.js';
+import {givenValue, markValues, rejectSwitchValues, withoutMarks} from './command-line.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
@@ -129,9 +129,11 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     const own = Object.entries(args).map(([name, arg]) => [name, {...arg, ignoreStdin: true}] as const);
     try {
       const options = {flags, args: Object.fromEntries(own), strict};
-      const parsed = await this.parse(options, this.argv);
-      rejectEmptyValues(parsed.flags);
-      return parsed;
+      const parsed = await this.parse(options, markValues(this.argv, flags));
+      const values = Object.entries(parsed.flags).map(([name, value]) => [name, unmarked(value)] as const);
+      const given = Object.fromEntries(values);
+      rejectEmptyValues(given);
+      return {...parsed, flags: given};
     } catch (error) {
       throw isUsageError(error) ? usageError(error, this.id) : error;
     }
@@ -153,4 +155,9 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     if (signal.aborted) await Promise.all(told.map((tell) => tell()));
     else for (const tell of told) await tell();
   }
+}
+
+function unmarked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unmarked);
+  return typeof value === 'string' ? withoutMarks(value) : value;
 }

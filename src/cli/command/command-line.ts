@@ -64,6 +64,27 @@ export function rejectSwitchValues(argv: readonly string[], flags: FlagShapes): 
   }
 }
 
+/** No argument can contain it. */
+const valueMark = '\0';
+
+/**
+ * Marks values that begin with a dash and stand in the word of their flag, such as `--message=-wip` and `-m=-wip`: oclif
+ * would take them for flags.
+ */
+export function markValues(argv: readonly string[], flags: FlagShapes): string[] {
+  const end = beforeEnd(argv).length;
+  const options = Object.entries(flags).filter(([, {type}]) => type === 'option');
+  const spellings = new Set(options.flatMap(([name, {char}]) => [`--${name}`, `-${String(char)}`]));
+  return argv.map((word, at) => {
+    const [, spelling = '', equals = '', value = ''] = /^(--[^=]+(?==)|-[^-])(=?)(-.*)$/s.exec(word) ?? [];
+    return at < end && spellings.has(spelling) ? spelling + equals + valueMark + value : word;
+  });
+}
+
+export function withoutMarks(text: string): string {
+  return text.replaceAll(valueMark, '');
+}
+
 /** Whether one of these flags is given, and is not the value of the flag before it, as in `--message -h`. */
 export function asksFor(names: readonly string[], argv: readonly string[], flags: FlagShapes): boolean {
   const takingValue = Object.entries(flags)

@@ -2,6 +2,7 @@ import {relative} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {placeInProject} from '../../errors/places.js';
+import {withoutMarks} from './command-line.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
@@ -124,7 +125,7 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
     const suggestions = [...missing.flatMap(({description = []}) => description), ...lists];
     return {message: `Missing ${missing.length === 1 ? 'argument' : 'arguments'}: ${names}`, suggestions};
   }
-  const lines = withoutEscapeSequences(message)
+  const lines = withoutEscapeSequences(withoutMarks(message))
     .replace('See more help with --help', '')
     .replace(/^Parsing (--[\w-]+)\s+/, '$1: ')
     .replace(/^The following errors? occurred:/, '')

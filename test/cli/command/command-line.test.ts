@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {commandFirst, joinWords, spellHelp} from '../../../src/cli/command/command-line.js';
+import {makeFolder} from '../../folder.js';
 import {runWarm} from '../warm-cli.js';
 
 const ids = ['acme:hello', 'acme:hello:loud', 'bundle:push', 'push', 'plugins', 'plugins:install'];
@@ -41,10 +42,28 @@ test.each(['push --message -h', 'bundle push -m --help', 'push -m -v'])('makes n
   expect(JSON.parse(ended.stdout)).toMatchObject({error: {exitCode: 3}});
 });
 
+test.each(['--message=-wip', '--message=--json', '--message=a=-b', '--message=-', '-m=-p', '-m-wip'])(
+  'a value in the word of its flag may begin with a dash: %s',
+  async (word) => {
+    const env = {MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:9', MYCLI_API_KEY: 'key', MYCLI_PROJECT: 'shop'};
+    const cwd = await makeFolder({'build/ssr.js': ''});
+    const {code, stdout} = await runWarm(['push', '--dry-run', word, '--json'], {cwd, env});
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({message: word.replace(/^(?:--message=|-m=?)/, '')});
+  },
+);
+
+test('a value of a list may begin with a dash', async () => {
+  const cwd = await makeFolder({'build/ssr.js': '', 'build/-build': ''});
+  const {stdout} = await runWarm(['build', '--dry-run', '--ignore=-build', '--json'], {cwd, env: {}});
+  expect(JSON.parse(stdout)).toMatchObject({files: [{path: 'ssr.js'}]});
+});
+
 test.each([
   ['build --output=', '--output must not be empty.'],
   ['push --message=', '--message must not be empty.'],
-  ['push --message=-wip', 'Flag --message expects a value.'],
+  ['list --limit=', '--limit: Expected an integer but received:'],
+  ['list --limit=-p', '--limit: Expected an integer but received: -p.'],
   ['list --limit=-x', '--limit: Expected an integer but received: -x.'],
   ['list -- --all', 'If it is a flag, leave out the -- before it.'],
   ['push -- --dry-run', 'If it is a flag, leave out the -- before it.'],
