@@ -1,5 +1,5 @@
 import {readFile, realpath} from 'node:fs/promises';
-import {basename, dirname, extname, join, relative} from 'node:path';
+import {basename, dirname, extname, join, relative, sep} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {types} from 'node:util';
 import {createError, reasonOf, systemCode} from '../errors/index.js';
@@ -36,8 +36,13 @@ export async function loadModule(
     return await guard(async () => exportsOf(await execute(file, source, provided), source));
   } catch (error) {
     const reason = describe(error, file);
+    // jiti takes it for a separator, and does not find what is imported without an extension.
+    const hasBackslash = sep === '/' && file.includes('\\');
+    const advice = hasBackslash
+      ? 'Rename the folder: a backslash in its path breaks imports. Or write the configuration as JSON.'
+      : 'Correct the file, or what it imports: it is executed when it is loaded.';
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} could not be loaded: ${reason}`), {
-      suggestions: ['Correct the file, or what it imports: it is executed when it is loaded.'],
+      suggestions: [advice],
       cause: error,
     });
   }

@@ -1,6 +1,6 @@
 import {readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {loadModule} from '../../src/modules/load-module.js';
 import {makeFolder, writeTree} from '../folder.js';
 
@@ -25,6 +25,23 @@ test.each([
 const lists = "{ssrOnly: ['ssr.js', 'secret.js']}";
 const base = {'base.ts': `export default ${lists};`, 'more/index.js': 'exports.more = 1;'};
 const wanted = {ssrOnly: ['ssr.js', 'secret.js']};
+
+describe.skipIf(process.platform === 'win32')('in a folder with a backslash in its name', () => {
+  test('a configuration loads its neighbor', async () => {
+    const folder = join(await makeFolder(), String.raw`a\b`);
+    await writeTree(folder, {...base, 'a.ts': "import one from './base.ts'; export default one;"});
+    expect(await loadModule(join(folder, 'a.ts'))).toEqual({default: wanted});
+  });
+
+  test('what it imports without an extension is not found, which names the backslash', async () => {
+    const folder = join(await makeFolder(), String.raw`a\b`);
+    await writeTree(folder, {...base, 'a.ts': "import one from './base'; export default one;"});
+    await expect(loadModule(join(folder, 'a.ts'))).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      suggestions: [expect.stringContaining('a backslash in its path')],
+    });
+  });
+});
 
 // Each is loaded by Node where it can, otherwise by jiti.
 test.each<readonly [syntax: string, text: string, expected: object]>([

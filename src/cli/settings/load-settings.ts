@@ -9,7 +9,14 @@ import {decodeText, readText} from '../../files/read-file.js';
 import type {Guard} from '../../modules/load-module.js';
 import {isSecretName} from '../../http/redact.js';
 import {tryJson} from '../../text/json.js';
-import {secretKeys, settingKeys, variableOf, type SecretKey, type SettingKey} from '../../settings/definitions.js';
+import {
+  definitions,
+  secretKeys,
+  settingKeys,
+  variableOf,
+  type SecretKey,
+  type SettingKey,
+} from '../../settings/definitions.js';
 import type {CheckOptions} from '../../settings/types.js';
 import type {Output} from '../output/output.js';
 import {readSecretInput, type QuestionContext} from '../setup/prompts.js';
@@ -172,6 +179,15 @@ function urlOf(key: ServiceKey, {value, source}: Setting<string>): string | unde
   } catch {
     return undefined;
   }
+}
+
+/** What to say of variables with spaces around their value: it is easily a line break of Windows. */
+export function spacedVariables(settings: Settings, env: Environment): readonly string[] {
+  return settingKeys.flatMap((key) => {
+    const {kind, name = ''} = settings[key]?.source ?? {};
+    const isSpaced = kind === 'environment' && definitions[key].syntax === 'id' && env[name] !== env[name]?.trim();
+    return isSpaced ? [`Ignored the spaces or line breaks around the value of ${name}.`] : [];
+  });
 }
 
 /** Variables that are no settings: those of the environment, and what `--output-env` writes. */

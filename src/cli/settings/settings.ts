@@ -121,6 +121,11 @@ function candidatesFor(key: SettingKey, sources: SettingsSources): readonly Cand
   const text = flag && flags[flag.name];
   // A command with this flag can do without a target, whatever other sources say.
   if (key === 'targetSlug' && flags['no-target'] === true) return [];
+  // A variable of a script that is not set.
+  if (key === 'targetSlug' && text === '') {
+    const suggestions = 'no-target' in flags ? ['To push without deploying, pass --no-target.'] : [];
+    throw createError('ERR_USAGE', '--target must not be empty.', {suggestions});
+  }
   if (key === 'targetSlug' && target !== undefined) addText({kind: 'flag', name: target.argument}, [target.slug]);
   if (flag !== undefined && text !== undefined) {
     addText({kind: 'flag', name: `--${flag.name}`}, [text].flat().map(String));

@@ -9,7 +9,7 @@ import {
   type Settings,
   type SettingsSources,
 } from '../../../src/cli/settings/settings.js';
-import {checkedSecret} from '../../../src/cli/settings/load-settings.js';
+import {checkedSecret, spacedVariables} from '../../../src/cli/settings/load-settings.js';
 import {OptionText} from '../../../src/backends/plugins/option-text.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 
@@ -88,6 +88,14 @@ test('there is no target with --no-target, whatever the other sources say', () =
   expect(resolved(given).targetSlug).toBeUndefined();
   const targets = new Map([['live', {guardConfirm: true}]]);
   expect(resolved({...given, targets}).guardConfirm?.value).not.toBe(true);
+});
+
+test('an empty --target is an error that names --no-target', () => {
+  const given = {flags: {'no-target': false, target: ''}, env: {MYCLI_TARGET: 'live'}};
+  expect(failure(() => resolved(given))).toMatchObject({
+    code: 'ERR_USAGE',
+    suggestions: ['To push without deploying, pass --no-target.'],
+  });
 });
 
 describe('settings of a target', () => {
@@ -190,6 +198,9 @@ describe('wrong values', () => {
   test('a variable loses what a file of Windows leaves around its value, but not quotation marks', () => {
     const settings = resolved({env: {MYCLI_PROJECT: 'shop\r', MYCLI_RUNTIME_ORIGIN: ' https://runtime.example\r\n'}});
     expect(settings).toMatchObject({projectSlug: {value: 'shop'}, origin: {value: 'https://runtime.example'}});
+    expect(spacedVariables(settings, {MYCLI_PROJECT: 'shop\r'})).toEqual([
+      'Ignored the spaces or line breaks around the value of MYCLI_PROJECT.',
+    ]);
     expect(failure(() => resolved({env: {MYCLI_PROJECT: '"shop"'}}))).toMatchObject({
       exitCode: 3,
       message: 'MYCLI_PROJECT must not have quotation marks around it.',
