@@ -5,7 +5,7 @@ import {expectAnswer, outcomeOf} from '../expectations.js';
 import {idsOf, type Case, type Subject} from '../subject.js';
 
 /** One of two targets that are to have nothing in common. */
-interface Place {
+export interface Place {
   readonly subject: Subject;
   readonly targetSlug: string;
 }
@@ -20,10 +20,10 @@ export function slugsLike(slug: string): readonly string[] {
 }
 
 /** What a target has, by the member that shows it. */
-type Seen = Readonly<Record<string, string>>;
+export type Seen = Readonly<Record<string, string>>;
 
 /** What the backend shows of a target. What it refuses to show is nothing. */
-async function seenAt({subject, targetSlug}: Place): Promise<Seen> {
+export async function seenAt({subject, targetSlug}: Place): Promise<Seen> {
   const target = {targetSlug};
   const reads: {readonly [Name in OptionalMember]?: () => Promise<string>} = {
     listTargets: async () =>
@@ -47,7 +47,7 @@ async function seenAt({subject, targetSlug}: Place): Promise<Seen> {
 }
 
 /** Sets everything that a target can have, and waits until it is shown. `mark`: what tells it from another one. */
-async function fill({subject, targetSlug}: Place, mark: 'OWN' | 'OTHER'): Promise<Seen> {
+export async function fill({subject, targetSlug}: Place, mark: 'OWN' | 'OTHER'): Promise<Seen> {
   const {deploy, setVariables, changeRedirect, changeAccess, updateTarget} = subject.backend;
   const target = {targetSlug};
   // Without createTarget, a first deployment has made it.
