@@ -1,10 +1,9 @@
 // `npm run pack [FOLDER]`: packs what is built into the tarball that users install, in FOLDER (default: here). npm warns about
 // `prepare` of a tarball, so its package.json has no scripts.
 import {execFileSync} from 'node:child_process';
-import {cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {stateOfDist} from './state-of-dist.js';
 
 const root = path.resolve(import.meta.dirname, '..');
 const destination = path.resolve(process.env.INIT_CWD, process.argv[2] ?? '.');
@@ -14,9 +13,8 @@ function npmPack(cwd, ...options) {
   return JSON.parse(execFileSync(process.execPath, args, {cwd, encoding: 'utf8'}))[0];
 }
 
-const problem = stateOfDist(root);
-if (problem !== undefined) {
-  console.error(`${problem}: nothing was packed. Run: npm run build`);
+if (!['dist', 'oclif.manifest.json'].every((name) => existsSync(path.join(root, name)))) {
+  console.error('There is no build: nothing was packed. Run: npm run build');
   process.exit(1);
 }
 

@@ -52,18 +52,17 @@ describe('prepare', () => {
   });
 });
 
-test('pack: what is not built, or not anew, is not packed', async () => {
+test('pack: what is not built is not packed', async () => {
   const script = async (name: string) => readFile(path.join(root, 'scripts', name), 'utf8');
   const clone = await makeFolder({
     'package.json': '{"type": "module"}',
     'scripts/pack.js': await script('pack.js'),
-    'scripts/state-of-dist.js': await script('state-of-dist.js'),
     'src/a.ts': '',
   });
   const env = {...process.env, INIT_CWD: clone};
   await expect(run(process.execPath, ['scripts/pack.js'], {cwd: clone, env})).rejects.toMatchObject({
     code: 1,
-    stderr: 'dist is missing: nothing was packed. Run: npm run build\n',
+    stderr: 'There is no build: nothing was packed. Run: npm run build\n',
   });
 });
 
