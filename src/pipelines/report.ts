@@ -245,26 +245,31 @@ interface ShownProgress {
 /** The time over which a rate is measured, in milliseconds. Without a byte in that time, there is none. */
 const rateMs = 10_000;
 
-/** Least time between two measurements, in milliseconds. Until the first, buffers on the way may take all bytes. */
-const samplePauseMs = 1000;
+/** Least time between two measurements, in milliseconds. */
+const samplePauseMs = 250;
+
+/** The time that a transfer has to fill buffers, in milliseconds. */
+const burstMs = 1000;
 
 export class ProgressText {
   #attempt: number | undefined;
-  #transferred = 0;
-  #movedAt = 0;
-  /** How much had been transferred when, since bytes began to move. */
+  #startedAt = 0;
+  /** How much had been transferred when, in the time of the rate. The last one is when bytes last moved. */
   #samples: {readonly at: number; readonly transferred: number}[] = [];
 
   /** Measures progress, which need not be shown. */
   measure({transferred, attempt}: OperationProgress): void {
     const at = performance.now();
-    const isSame = this.#attempt === attempt && transferred >= this.#transferred && this.#samples.length > 0;
-    if (isSame && transferred === this.#transferred) return;
-    // What was there before, what is resent and stalls do not count toward the rate.
-    if (!isSame || at - this.#movedAt >= rateMs) this.#samples = [];
-    const last = this.#samples.at(-1);
-    if (last === undefined || at - last.at >= samplePauseMs) this.#samples.push({at, transferred});
-    [this.#attempt, this.#transferred, this.#movedAt] = [attempt, transferred, at];
+    const [before, last] = [this.#samples.at(-2), this.#samples.at(-1)];
+    const isSame = last !== undefined && this.#attempt === attempt && last.transferred <= transferred;
+    if (isSame && last.transferred === transferred) return;
+    // Bytes that were there before or are resent, stalls, and waits for a retry, do not count toward the rate.
+    if (!isSame || at - last.at >= rateMs) this.#startedAt = at;
+    // Nor do those that buffers between here and the server take at once.
+    if (at - this.#startedAt < burstMs) this.#samples = [];
+    else if (before !== undefined && (last?.at ?? at) - before.at < samplePauseMs) this.#samples.pop();
+    this.#attempt = attempt;
+    this.#samples.push({at, transferred});
   }
 
   /** Undefined for what the outcome of the step reports. */
@@ -289,7 +294,7 @@ export class ProgressText {
   #describeBytes({phase, transferred, total, idleMs}: OperationProgress): string {
     const now = performance.now();
     const done = `${prettyBytes(transferred)}${total === undefined ? '' : ` of ${prettyBytes(total)}`}`;
-    const stillMs = now - this.#movedAt;
+    const stillMs = now - (this.#samples.at(-1)?.at ?? now);
     const still = describeDuration(Math.floor(stillMs / 1000) * 1000);
     if (transferred === total) {
       if (phase !== 'upload') return done;
@@ -299,9 +304,20 @@ export class ProgressText {
       const limit = idleMs === undefined ? '' : `, gives up after ${String(idleMs / 1000)} s`;
       return `${done}, no bytes for ${still}${limit}`;
     }
-    const first = this.#samples.find(({at}) => at >= now - rateMs);
-    if (first === undefined || first.transferred === transferred || now - first.at < samplePauseMs) return done;
-    const rate = ((transferred - first.transferred) / (now - first.at)) * 1000;
+    // Bytes may come in lumps: between two of them, nothing has slowed down yet.
+    const gaps = this.#samples.map(({at}, index) => at - (this.#samples[index - 1]?.at ?? at));
+    const end = now - Math.min(stillMs, Math.max(0, ...gaps));
+    // The latest one before the time of the rate, or the first.
+    this.#samples.splice(
+      0,
+      this.#samples.findLastIndex(({at}) => at <= end - rateMs),
+    );
+    const [first, second] = this.#samples;
+    if (first === undefined || second === undefined) return done;
+    const since = Math.max(first.at, end - rateMs);
+    const share = (since - first.at) / (second.at - first.at);
+    const before = first.transferred + share * (second.transferred - first.transferred);
+    const rate = ((transferred - before) / (end - since)) * 1000;
     const left = total === undefined ? '' : `, ${describeLeft((total - transferred) / rate)} left`;
     return `${done} (${prettyBytes(Math.round(rate))}/s${left})`;
   }

@@ -181,14 +181,32 @@ describe('progress in words', () => {
     expect(upload(1.1e8)).toBe('110 MB of 1 GB (1 MB/s, 15 min left)');
     // Nothing for a while: slower and slower, until it is a stall.
     vi.advanceTimersByTime(5000);
-    expect(upload(1.1e8)).toBe('110 MB of 1 GB (500 kB/s, 30 min left)');
+    expect(upload(1.1e8)).toBe('110 MB of 1 GB (600 kB/s, 25 min left)');
     vi.advanceTimersByTime(4000);
-    expect(upload(1.1e8)).toBe('110 MB of 1 GB (100 kB/s, 2 h 29 min left)');
+    expect(upload(1.1e8)).toBe('110 MB of 1 GB (200 kB/s, 1 h 15 min left)');
     vi.advanceTimersByTime(1000);
     expect(upload(1.1e8)).toBe('110 MB of 1 GB, no bytes for 10 s');
     vi.advanceTimersByTime(1000);
     expect(upload(1.2e8)).toBe('120 MB of 1 GB');
     vi.advanceTimersByTime(2000);
     expect(upload(1.22e8)).toBe('122 MB of 1 GB (1 MB/s, 15 min left)');
+  });
+
+  test('the rate is neither that of the buffers on the way nor up and down where bytes come in lumps', () => {
+    const text = new ProgressText();
+    const upload = (transferred: number) => shown(text, {phase: 'upload', transferred, total: 2e8, attempt: 1});
+    upload(0);
+    vi.advanceTimersByTime(20);
+    expect(upload(4e6)).toBe('4 MB of 200 MB');
+    const rates = new Set<string | undefined>();
+    for (let lump = 1; lump <= 20; lump += 1) {
+      for (let quarter = 1; quarter < 4; quarter += 1) {
+        vi.advanceTimersByTime(600);
+        rates.add(/[\d.]+ .B\/s/.exec(upload(4e6 + (lump - 1) * 1.5e6) ?? '')?.[0]);
+      }
+      vi.advanceTimersByTime(600);
+      rates.add(/[\d.]+ .B\/s/.exec(upload(4e6 + lump * 1.5e6) ?? '')?.[0]);
+    }
+    expect(rates).toEqual(new Set([undefined, '625 kB/s']));
   });
 });
