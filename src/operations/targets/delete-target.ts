@@ -1,3 +1,4 @@
+import type {TargetItem} from '../../backends/contract.js';
 import type {DeleteTargetOptions, DoomedTarget} from './options.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {isProductionName, refuseUnsafe} from '../guard/safety.js';
@@ -36,6 +37,17 @@ export function refuseProduction(
   });
 }
 
+/** @throws RuntimeCliError if another target is gone than the one that was to be deleted. */
+async function refuseWrongOne(open: OpenBackend, targetSlug: string, before: readonly TargetItem[]): Promise<void> {
+  const after = await targetsIfListed(open);
+  const left = after?.find((item) => item.targetSlug === targetSlug);
+  if (after === undefined || left === undefined || left.state === 'deleting') return;
+  const gone = before.map((item) => item.targetSlug).filter((slug) => after.every((item) => item.targetSlug !== slug));
+  if (gone.length === 0) return;
+  const message = `Target ${targetSlug} was to be deleted. It is still listed, and ${gone.join(', ')} is not any more.`;
+  throw createError('ERR_BACKEND_FAILED', message, {details: {targetSlug, gone}});
+}
+
 /** Deletes a target, once. If the answer is unclear, it looks. False: someone else has deleted it (`ifExists`). */
 export async function deleteTargetFrom(
   open: OpenBackend,
@@ -45,6 +57,8 @@ export async function deleteTargetFrom(
   if (state === 'deleting') return true;
   await allowChange(open, {operation: 'delete-target', targetSlug, dryRun});
   if (dryRun) return true;
+  // The built-in backends encode slugs.
+  const before = open.backend.plugin === undefined ? undefined : await targetsIfListed(open);
   try {
     await invoke(open, 'deleteTarget', {targetSlug});
   } catch (error) {
@@ -64,5 +78,6 @@ export async function deleteTargetFrom(
     if (isMissing) return explain(error);
     throw error;
   }
+  if (before !== undefined) await refuseWrongOne(open, targetSlug, before);
   return true;
 }

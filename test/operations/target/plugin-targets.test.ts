@@ -67,6 +67,16 @@ describe("a slug that a plugin's backend cannot take", () => {
   });
 });
 
+test('a deletion that removes another target than the one that is named fails, and names it', async () => {
+  const {options, slugs, host} = await startNameless({
+    deleteTarget: async ({targetSlug}: TargetRequest) => void slugs.delete(targetSlug.replace(/-old$/, '')),
+  });
+  await expect(targets.deleteTarget({...options, targetSlug: 'qa-old'}, host)).rejects.toMatchObject({
+    code: 'ERR_BACKEND_FAILED',
+    message: 'Target qa-old was to be deleted. It is still listed, and qa is not any more.',
+  });
+});
+
 test('a backend that cannot copy targets is not asked to', async () => {
   const {options, calls, host} = await startNameless({copiesTargets: false});
   const copy = {...options, targetSlug: 'new', copyFrom: 'qa'};
