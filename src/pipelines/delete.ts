@@ -12,7 +12,7 @@ import {namingCapabilities} from '../operations/list-bundles.js';
 import {allowChange} from '../operations/call-backend.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBackSafely, type Outlet} from '../operations/host.js';
-import {findPrunable, stillPrunable} from '../operations/prune-bundles.js';
+import {clockWarning, findPrunable, stillPrunable} from '../operations/prune-bundles.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
 import {changeFound} from './steps.js';
@@ -76,6 +76,8 @@ export async function pruneBundles(options: PruneBundlesOptions, host: PipelineH
       title: `Find the bundles of ${projectSlug} to prune`,
       async run(backend, outlet) {
         const {prune, bundles} = await findPrunable(backend, options);
+        const clock = options.olderThanMs === undefined ? undefined : clockWarning(backend);
+        if (clock !== undefined) outlet.warn(clock);
         outlet.title(`Found ${String(prune.length)} of ${count(bundles.length, 'bundle')} to prune`);
         return {found: prune, kept: bundles.length - prune.length};
       },

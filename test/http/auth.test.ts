@@ -1,3 +1,4 @@
+import {getEventListeners} from 'node:events';
 import type {ServerResponse} from 'node:http';
 import {inspect} from 'node:util';
 import {describe, expect, test} from 'vitest';
@@ -250,6 +251,14 @@ describe('OAuth client credentials', () => {
     );
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['Bearer token-1']));
     expect(tokens.requests).toHaveLength(1);
+  });
+
+  test('a signal keeps no listener of the tokens that were fetched with it', async () => {
+    const auth = strategy(await startTokenServer(-1));
+    const {signal} = new AbortController();
+    const {http} = await testClient();
+    for (let calls = 0; calls < 3; calls += 1) await auth.getAuthorizationHeader({http, signal});
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('an aborted call does not take the others with it', async () => {

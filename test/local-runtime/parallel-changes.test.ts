@@ -29,6 +29,16 @@ test('a runtime makes a target once, and refuses the others that ask at the same
   expect(statuses.toSorted()).toEqual([201, 409, 409, 409]);
 });
 
+test('a target that is being copied is not made by another request', async () => {
+  const {client} = await startRuntime();
+  await client.pushV2(await v2Archive(build));
+  await client.deploy(1);
+  const copy = client.legacy('projects/shop/target/qa/clone/', client.json({from_target_slug: 'production'}));
+  const plain = client.legacy('projects/shop/target/', client.json({slug: 'qa', name: 'qa'}));
+  const statuses = [(await copy).status, (await plain).status];
+  expect(statuses.toSorted()).toEqual([201, 409]);
+});
+
 test('a runtime keeps every invalidation that is asked for at the same time', async () => {
   const {client, runtime} = await startRuntime();
   await client.pushV2(await v2Archive(build));

@@ -54,6 +54,8 @@ describe('a v2 form', () => {
     ['"message" twice', [bundlePart, 'ARCHIVE'], ['name="message"', 'a'], ['name="message"', 'b']],
     ['surprise', [bundlePart, 'ARCHIVE'], ['name="surprise"', 'a']],
     ['"message"', [bundlePart, 'ARCHIVE'], ['name="message"', 'm'.repeat(2049)]],
+    ['too long', [bundlePart, 'ARCHIVE'], ['name="message"', 'm'.repeat(100_000)]],
+    ['too many fields', ...Array.from({length: 17}, (_, index) => [`name="f${String(index)}"`, 'a'] as const)],
     ['"rootDir"', [bundlePart, 'ARCHIVE'], ['name="rootDir"', 'r'.repeat(257)]],
     ['"rootDir"', [bundlePart, 'ARCHIVE'], ['name="rootDir"', '../bld']],
     ['"configPath"', [bundlePart, 'ARCHIVE'], ['name="configPath"', 'a/../../b']],

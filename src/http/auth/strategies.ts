@@ -1,4 +1,3 @@
-import {aborted} from 'node:util';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asRecord, tryJson} from '../../text/json.js';
 import {createHttpClient} from '../client.js';
@@ -233,7 +232,12 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   signal.throwIfAborted();
-  return Promise.race([promise, aborted(signal, promise).then(() => Promise.reject<T>(signal.reason))]);
+  let abort: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    abort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort);
+  });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort));
 }
 
 /** A token's lifetime in milliseconds; infinite if the server's value is missing or invalid. */

@@ -89,7 +89,8 @@ export class Targets {
   /** Makes a target. A copy gets variables, redirects and settings of its source, and runs what that runs. */
   async create(site: SiteName, {name, copyFrom, settings = {}, user}: TargetCreation): Promise<void> {
     const {store, faults, deployments, now, seconds} = this.#options;
-    if (this.get(site)) throw new HttpFailure(409, `The target "${site.targetSlug}" exists already.`);
+    if (this.get(site) || deployments.isDeploying(site))
+      throw new HttpFailure(409, `The target "${site.targetSlug}" exists already.`);
     const source = copyFrom === undefined ? undefined : this.find({...site, targetSlug: copyFrom});
     const bundle = source && deployments.currentBundle(source);
     // Before there is a record: nothing can be deployed to a target that is being made.

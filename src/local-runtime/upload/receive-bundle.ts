@@ -62,6 +62,9 @@ async function* decoded({body, context}: Call, reader: V1BodyReader): AsyncGener
   for await (const piece of body.read(context.maxUploadBytes)) yield reader.push(piece);
 }
 
+/** Without them, a form could fill the memory. */
+const limits = {fieldSize: 64 * 1024, fields: 16};
+
 /** Streams the part `bundle`, a file with a name, into the new file `archive`, and collects the text fields. */
 async function receiveMultipart({request, body, context}: Call, archive: string) {
   body.refuseOtherTypes('multipart/form-data');
@@ -69,7 +72,7 @@ async function receiveMultipart({request, body, context}: Call, archive: string)
   const fields = new Map<string, string>();
   let storing: Promise<void> | undefined;
   try {
-    const parser = createBusboy({headers: request.headers, defParamCharset: 'utf8'});
+    const parser = createBusboy({headers: request.headers, defParamCharset: 'utf8', limits});
     const refuse = (detail: string): void => {
       parser.destroy(new HttpFailure(400, detail));
     };
@@ -84,9 +87,13 @@ async function receiveMultipart({request, body, context}: Call, archive: string)
         storing.catch((error: unknown) => parser.destroy(error instanceof Error ? error : undefined));
       }
     });
-    parser.on('field', (name: string, value: string) => {
-      if (fields.has(name)) refuse(`The form has the field "${name}" twice.`);
+    parser.on('field', (name: string, value: string, {valueTruncated}: busboy.FieldInfo) => {
+      if (valueTruncated) refuse(`The field "${name}" of the form is too long.`);
+      else if (fields.has(name)) refuse(`The form has the field "${name}" twice.`);
       else fields.set(name, value);
+    });
+    parser.on('fieldsLimit', () => {
+      refuse('The form has too many fields.');
     });
     await pipeline(body.read(context.maxUploadBytes), parser);
   } catch (error) {

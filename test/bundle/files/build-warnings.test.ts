@@ -37,6 +37,8 @@ test.each(['mycli.config.ts', 'mycli.config.json'])(
         'Exclude them with --ignore GLOB or in .bundleignore.',
     ]);
     expect(await warningsOf(tree, {ssrOnly: ['**/*'], ssrShared: []})).toEqual([]);
+    const ofPwaKit = {...tree, 'package.json': '{"dependencies": {"@a/pwa-kit-dev": "3"}}'};
+    expect(await warningsOf(ofPwaKit)).toContainEqual(expect.stringContaining(`no visitor needs: ${name} (`));
   },
 );
 
