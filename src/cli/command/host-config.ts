@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import {inspect} from 'node:util';
 import type {Interfaces} from '@oclif/core';
 import {Config, Plugin} from '@oclif/core/config';
@@ -6,12 +7,21 @@ import {stdout} from '@oclif/core/ux';
 import {withTimeout} from '../../backends/call.js';
 import {runningPlugin} from '../../backends/plugins/plugin-code.js';
 import type {BackendFailure} from '../../backends/registry.js';
+import {isRuntimeCliError} from '../../errors/index.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {asRecord} from '../../text/json.js';
-import {asSentence} from '../../text/sentence.js';
+import {asClause, asSentence, oneLine} from '../../text/sentence.js';
 import {commandLine} from '../../text/suggest.js';
-import {endedByPlugin, endsCommand, requestedExitCode} from './error-report.js';
-import {foreignPlugin, packageProblem, projectPlugins, reinstall, userPlugins} from './plugins.js';
+import {endedByPlugin, endsCommand, isOclifError, requestedExitCode} from './error-report.js';
+import {
+  goesOn,
+  packageProblem,
+  pluginListProblem,
+  projectPlugins,
+  reinstall,
+  targetOf,
+  userPlugins,
+} from './plugins.js';
 import type {Session} from './session.js';
 
 /** oclif's options, which it passes on to every configuration that it makes of ours. */
@@ -30,9 +40,9 @@ export class HostConfig extends Config {
 
   override async loadPluginsAndCommands(given?: {readonly force: boolean}): Promise<void> {
     const {output} = this.options.session();
-    const foreign = this.options.userPlugins === true ? foreignPlugin(this.dataDir) : undefined;
-    if (foreign !== undefined) {
-      output.warn(`Ignored the plugins listed in ${this.dataDir}, because ${foreign} belongs to another user.`);
+    const problem = this.options.userPlugins === true ? pluginListProblem(this.dataDir) : undefined;
+    if (problem !== undefined) {
+      output.warn(`Ignored the plugins listed in ${this.dataDir}, because ${problem}.`);
       this.options = {...this.options, userPlugins: false};
     }
     // oclif's own warnings about plugins that it leaves out don't name them.
@@ -44,6 +54,22 @@ export class HostConfig extends Config {
       output.warn(
         `Plugin ${name} is left out: ${problem}. To remove it, run: ${commandLine('plugins:uninstall', name)}`,
       );
+    }
+    for (const plugin of this.plugins.values()) await this.#reportCommands(plugin);
+  }
+
+  /** Names the commands of a plugin that oclif has left out. */
+  async #reportCommands(plugin: Interfaces.Plugin): Promise<void> {
+    const {output} = this.options.session();
+    const loaded = new Set(plugin.commands.map(({id}) => id));
+    for (const id of plugin.commandIDs.filter((declared) => !loaded.has(declared))) {
+      try {
+        await plugin.findCommand(id, {must: true});
+      } catch (thrown) {
+        output.debug(`${plugin.name}, command ${id}: ${inspect(thrown)}`);
+        const {message} = inFile(thrown, resolve(plugin.root, ...targetOf(plugin.pjson.oclif.commands)));
+        output.warn(asSentence(`Plugin ${plugin.name}: its command ${id} is left out: ${message}`));
+      }
     }
   }
 
@@ -64,7 +90,8 @@ export class HostConfig extends Config {
       if (captureErrors === true) continue;
       if (!isOver && endsCommand(failure)) throw foreign ? failure : endedByPlugin(plugin.name, failure);
       if (!isOver && requestedExitCode(failure) !== undefined) continue;
-      output.warn(asSentence(`Plugin ${plugin.name}: its ${hook} hook failed: ${messageOf(failure)}`));
+      const what = asSentence(`Plugin ${plugin.name}: its ${hook} hook failed: ${messageOf(failure)}`);
+      output.warn(isOver ? what : `${what} ${goesOn}`);
     }
     return outcome;
   }
@@ -88,8 +115,12 @@ async function callHooks(
   const {ModuleLoader} = await import('@oclif/core');
   const context = withHidden({debug: () => undefined, error, exit, log: stdout, warn}, {config});
   const callHook = async (plugin: Interfaces.Plugin, target: string, name: string) => {
-    const hook = hookIn(await ModuleLoader.load(plugin, target), name);
-    return hook.call(context, withHidden({...options}, {config, context}));
+    try {
+      const hook = hookIn(await ModuleLoader.load(plugin, target), name);
+      return await hook.call(context, withHidden({...options}, {config, context}));
+    } catch (thrown) {
+      throw inFile(thrown, resolve(plugin.root, target));
+    }
   };
   const callAll = async (plugin: Interfaces.Plugin) => {
     for (const {target, identifier} of plugin.hooks[event] ?? []) {
@@ -104,6 +135,13 @@ async function callHooks(
   };
   await Promise.all(plugins.map(callAll));
   return called;
+}
+
+/** An error of a plugin, with the file that was loaded. What it says with `this.error()` is for users, and stays. */
+function inFile(thrown: unknown, file: string): Error {
+  if (isRuntimeCliError(thrown) || isOclifError(thrown)) return thrown;
+  const said = oneLine(messageOf(thrown)) || String(thrown);
+  return new Error(`${asClause(said)} (${file})`, {cause: thrown});
 }
 
 function withHidden<Shown extends object>(shown: Shown, hidden: Readonly<Record<string, unknown>>): Shown {

@@ -1,8 +1,8 @@
-import {existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
+import {accessSync, constants, existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
 import type {Command} from '@oclif/core';
 import type {BackendFailure} from '../../backends/registry.js';
-import {createError} from '../../errors/index.js';
+import {createError, reasonOf, systemCode} from '../../errors/index.js';
 import {isTrusted} from '../../files/ownership.js';
 import {asRecord, isRecord} from '../../text/json.js';
 import type {Environment} from '../../text/platform.js';
@@ -13,11 +13,17 @@ export function skipsPlugins(env: Environment): boolean {
   return !['', '0', 'false'].includes(env['MYCLI_SKIP_PLUGINS'] ?? '');
 }
 
-/** What another user owns of the plugins that the user has installed or linked. Then none of them is loaded. */
-export function foreignPlugin(dataDirectory: string): string | undefined {
+/** Why none of the plugins that the user has installed or linked is loaded. oclif would only quote the system. */
+export function pluginListProblem(dataDirectory: string): string | undefined {
   const list = join(dataDirectory, 'package.json');
-  if (!existsSync(list)) return undefined;
-  return isTrusted(list) ? userPlugins(dataDirectory).find(({folder}) => isForeignPackage(folder))?.folder : list;
+  try {
+    accessSync(list, constants.R_OK);
+  } catch (error) {
+    return systemCode(error) === 'ENOENT' ? undefined : `${list} cannot be read: ${reasonOf(error)}`;
+  }
+  const plugins = userPlugins(dataDirectory).map(({folder}) => folder);
+  const foreign = isTrusted(list) ? plugins.find((folder) => isForeignPackage(folder)) : list;
+  return foreign && `${foreign} belongs to another user`;
 }
 
 /** The plugins that the user has installed or linked, from the list that oclif keeps in its data folder. */
@@ -60,6 +66,9 @@ export function packageProblem(folder: string): string | undefined {
 function isForeignPackage(folder: string): boolean {
   return [folder, join(folder, 'package.json')].some((path) => existsSync(path) && !isTrusted(path));
 }
+
+/** For the end of a warning about a plugin. */
+export const goesOn = 'The command continues without it.';
 
 export const reinstall = "Install the project's packages again, for example with npm ci.";
 
@@ -223,7 +232,7 @@ async function peerProblem(name: string, peers: unknown, version: string): Promi
 }
 
 /** The file or folder of a hook or of the commands: a path, or an object with one. */
-function targetOf(value: unknown): readonly string[] {
+export function targetOf(value: unknown): readonly string[] {
   const target = isRecord(value) ? value['target'] : value;
   return typeof target === 'string' ? [target] : [];
 }

@@ -3,7 +3,7 @@ import {secretsOf} from '../../backends/resolve-backend.js';
 import type {BackendPlugin} from '../../backends/plugins/discover.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import type {CommandContext} from '../command/command-context.js';
-import {skipsPlugins} from '../command/plugins.js';
+import {goesOn, skipsPlugins} from '../command/plugins.js';
 import {isPluginBackend} from './connection-options.js';
 import {optionsFor, typedOptions} from './plugin-settings.js';
 import type {Settings} from './settings.js';
@@ -51,6 +51,6 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
   const {value: wanted} = settings.runtimeBackend;
   const isMissing = isPluginBackend(wanted) && !registry.has(wanted);
   const unreported = registry.failures.filter((failure) => !failures.includes(failure));
-  if (!isMissing) for (const {message} of unreported) output.warn(message);
+  if (!isMissing) for (const {message} of unreported) output.warn(`${message} ${goesOn}`);
   return registry;
 }

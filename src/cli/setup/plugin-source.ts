@@ -1,9 +1,10 @@
 import {existsSync} from 'node:fs';
-import {cp, mkdir, rename} from 'node:fs/promises';
+import {access, constants, cp, mkdir, rename} from 'node:fs/promises';
 import {isAbsolute, join, resolve} from 'node:path';
 import {pathToFileURL} from 'node:url';
-import {createError} from '../../errors/index.js';
+import {createError, reasonOf} from '../../errors/index.js';
 import {createSweptDirectory} from '../../files/temporary-directory.js';
+import {homeVariable} from '../../text/platform.js';
 import {decoded} from '../../text/percent-encoding.js';
 import {asSentence} from '../../text/sentence.js';
 import type {Session} from '../command/session.js';
@@ -45,6 +46,19 @@ export async function confirmSources(sources: readonly PluginSource[], session: 
     );
 }
 
+/** Requires the folder of plugins to be writable: oclif would only quote the system. */
+export async function requireDataFolder(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, {recursive: true});
+    await access(directory, constants.W_OK);
+  } catch (error) {
+    throw createError('ERR_OUTPUT', `${directory} cannot be written: ${reasonOf(error)}.`, {
+      suggestions: [`Plugins are stored in ${homeVariable}, or in XDG_DATA_HOME if it is set. Make it writable.`],
+      cause: error,
+    });
+  }
+}
+
 /** How long npm may take to end after an interrupt, which it gets from the terminal, too. */
 const npmEndsMs = 300;
 
@@ -57,7 +71,7 @@ export async function installOrRestore(
   signal: AbortSignal,
   install: () => Promise<void>,
 ): Promise<void> {
-  await mkdir(dataDirectory, {recursive: true});
+  await requireDataFolder(dataDirectory);
   const before = await createSweptDirectory(dataDirectory);
   const names = ['package.json', 'package-lock.json', 'node_modules'].filter((name) =>
     existsSync(join(dataDirectory, name)),

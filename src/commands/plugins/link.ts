@@ -1,7 +1,7 @@
 import {commands} from '@oclif/plugin-plugins';
 import type {HostConfig} from '../../cli/command/host-config.js';
 import {findPluginProblems, packageProblem} from '../../cli/command/plugins.js';
-import {locatePlugin} from '../../cli/setup/plugin-source.js';
+import {locatePlugin, requireDataFolder} from '../../cli/setup/plugin-source.js';
 import {createError} from '../../errors/index.js';
 
 export default class PluginsLink extends commands['plugins:link'] {
@@ -15,6 +15,7 @@ export default class PluginsLink extends commands['plugins:link'] {
       throw createError('ERR_USAGE', `This is not a plugin: ${problem}.`, {
         suggestions: ['Pass the folder of a plugin, which has a package.json with "oclif".'],
       });
+    await requireDataFolder(this.config.dataDir);
     await super.run();
     const problems = await findPluginProblems(args.path, this.config.version);
     for (const {message, suggestion} of problems) this.warn(`${message} ${suggestion}`);

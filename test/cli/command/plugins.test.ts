@@ -148,12 +148,12 @@ describe.concurrent('plugins that fail', () => {
     expect(code).toBe(0);
     const {warnings} = JSON.parse(stdout) as {warnings: string[]};
     expect(warnings).toEqual([
-      'Plugin mycli-plugin-hangs: its mycli:backends hook failed: no answer within 10 s.',
-      'Plugin mycli-plugin-hangs-early: its mycli:backends hook failed: no answer within 10 s.',
+      'Plugin mycli-plugin-hangs: its mycli:backends hook failed: no answer within 10 s. The command continues without it.',
+      'Plugin mycli-plugin-hangs-early: its mycli:backends hook failed: no answer within 10 s. The command continues without it.',
     ]);
   });
 
-  test('to load one of their commands say which, and why', async () => {
+  test('to load one of their commands say which, where, and why', async () => {
     await using bench = await createPluginBench();
     const folder = join(bench.root, 'half');
     const manifest = {name: 'mycli-plugin-half', version: '1.0.0', type: 'module', oclif: {commands: './commands'}};
@@ -163,8 +163,8 @@ describe.concurrent('plugins that fail', () => {
     await bench.mycli(['plugins:link', '--no-install', folder]);
     const {code, stdout} = await bench.mycli(['bundle:build', '--dry-run', '--json']);
     expect(code).toBe(0);
-    const warnings = ['Plugin mycli-plugin-half: findCommand (hello) failed: no license.'];
-    expect(JSON.parse(stdout)).toMatchObject({warnings});
+    const problem = `its command hello is left out: no license (${join(folder, 'commands')}).`;
+    expect(JSON.parse(stdout)).toMatchObject({warnings: [`Plugin mycli-plugin-half: ${problem}`]});
   });
 
   test('to be there any more do not end a command', async () => {
@@ -335,6 +335,22 @@ describe('plugins of the user', () => {
     expect(await bench.mycli(['plugins:link', '/nowhere/at/all'])).toMatchObject({code: 2});
     const {stderr: refusal} = await bench.mycli(['plugins:link', '.']);
     expect(refusal).toMatch(/^Error: This is not a plugin: .*\/project\/package\.json does not exist\.\n/);
+  });
+
+  test('cannot be linked or installed where they cannot be stored, which says where that is', async () => {
+    await using bench = await createPluginBench();
+    const file = join(bench.project, 'file');
+    await writeFile(file, '');
+    for (const args of [
+      ['plugins:link', fixturePlugin('acme'), '--no-install'],
+      ['plugins:install', 'acme'],
+    ]) {
+      const {code, stderr} = await bench.mycli(args, {XDG_DATA_HOME: file});
+      expect([code, stderr]).toEqual([3, expect.stringContaining(`${file}/mycli cannot be written: not a directory.`)]);
+      expect(stderr).toContain(`because ${file}/mycli/package.json cannot be read: not a directory.`);
+      expect(stderr).toContain('Plugins are stored in HOME, or in XDG_DATA_HOME if it is set.');
+      expect(stderr).not.toContain('ENOTDIR');
+    }
   });
 
   test('are a short list in JSON', async () => {

@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {createPluginBench} from '../with-plugins.js';
+import {createPluginBench, fixturePlugin} from '../with-plugins.js';
 
 describe('backend:list', () => {
   test('tells of every backend where it comes from, what it can do and what it misses', async () => {
@@ -90,6 +90,7 @@ describe('backend:list', () => {
       'minimal (mycli-plugin-minimal 1.0.0): Uploads only\n  formats: v1\n  capabilities: none\n  configured\n',
     );
     expect(stdout).toMatch(/\nlegacy \(mycli [\d.]+\): .*\n.*\n.*\n {2}missing: --origin \(MYCLI_RUNTIME_ORIGIN\), /);
-    expect(stderr).toBe('Warning: Plugin mycli-plugin-throws: its mycli:backends hook failed: the hook broke.\n');
+    const reason = `the hook broke (${fixturePlugin('throws')}/backends.js). The command continues without it.`;
+    expect(stderr).toBe(`Warning: Plugin mycli-plugin-throws: its mycli:backends hook failed: ${reason}\n`);
   });
 });
