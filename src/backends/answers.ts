@@ -85,6 +85,9 @@ export function readObject(response: AnsweredResponse): Answer {
   return answer;
 }
 
+/** What an error consists of, problem details (RFC 9457) included. */
+const membersOfErrors: ReadonlySet<string> = new Set(['detail', 'message', 'title', 'type', 'code', 'instance']);
+
 /** Reads the answer to a change; undefined if its status says it all. @throws if it looks like an error */
 export function readAcceptance(response: AnsweredResponse): Answer | undefined {
   const {statusCode, body} = response;
@@ -92,10 +95,12 @@ export function readAcceptance(response: AnsweredResponse): Answer | undefined {
   if (saysAll && body === '') return undefined;
   const answer = readObject(response);
   const members = Object.keys(answer).filter((member) => (answer[member] ?? undefined) !== undefined);
-  // No answer has these, and none is a message alone.
-  const marks = ['error', 'errors', ...(saysAll ? [] : ['detail', 'title'])];
-  const isMessage = !saysAll && members.join() === 'message';
-  if (isMessage || marks.some((mark) => members.includes(mark))) throw wrongAnswer(response, 'looks like an error');
+  const isError = members.some((member) => member === 'error' || member === 'errors');
+  // With any other member, they may be a remark of the service.
+  const isOfError = (member: string) =>
+    membersOfErrors.has(member) || (member === 'status' && typeof answer[member] === 'number');
+  const isMessage = !saysAll && members.length > 0 && members.every(isOfError);
+  if (isError || isMessage) throw wrongAnswer(response, 'looks like an error');
   return answer;
 }
 

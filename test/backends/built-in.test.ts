@@ -223,6 +223,7 @@ describe('a built-in backend: answers that it reads', () => {
     ['legacy', deploy, 200, {}, {status: 'queued'}],
     ['legacy', deploy, 201, {status: 'In Progress', message: 'deploying'}, {status: 'in_progress'}],
     ['legacy', deploy, 202, {message: 'queued'}, {status: 'queued'}],
+    ['legacy', deploy, 200, {warnings: ['old'], detail: 'queued'}, {status: 'queued', warnings: ['old']}],
     ['legacy', remove, 202, {detail: 'queued'}],
     ['legacy', remove, 200, {id: 12}],
     ['api', upload('v2'), 201, {bundleId: 0, warnings: 'no', matches: ['a']}, {bundleId: 0, matches: {}}],
@@ -230,6 +231,16 @@ describe('a built-in backend: answers that it reads', () => {
     const done = await answered(name, call, status, body);
     if (result) expect(done).toMatchObject(result);
   });
+});
+
+test.each<[Call, object]>([
+  [deploy, {message: 'no'}],
+  [deploy, {title: 'No', type: 'about:blank', status: 400, detail: 'no'}],
+  [deploy, {warnings: [], error: 'no'}],
+  [remove, {detail: 'no', code: 5}],
+])('legacy: %o is not done when %j is the answer', async (call, body) => {
+  const message = expect.stringContaining('looks like an error') as string;
+  await expect(answered('legacy', call, 200, body)).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID', message});
 });
 
 // The model refuses all other answers that are none, at each request: test/model/faults.ts.
