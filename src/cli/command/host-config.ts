@@ -1,13 +1,13 @@
 import {resolve} from 'node:path';
 import {inspect} from 'node:util';
-import type {Interfaces} from '@oclif/core';
+import type {Command, Interfaces} from '@oclif/core';
 import {Config, Plugin} from '@oclif/core/config';
 import {error, exit, warn} from '@oclif/core/errors';
 import {stdout} from '@oclif/core/ux';
 import {withTimeout} from '../../backends/call.js';
 import {runningPlugin} from '../../backends/plugins/plugin-code.js';
 import type {BackendFailure} from '../../backends/registry.js';
-import {isRuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {asRecord} from '../../text/json.js';
 import {asClause, asSentence, oneLine} from '../../text/sentence.js';
@@ -67,9 +67,19 @@ export class HostConfig extends Config {
         await plugin.findCommand(id, {must: true});
       } catch (thrown) {
         output.debug(`${plugin.name}, command ${id}: ${inspect(thrown)}`);
-        const {message} = inFile(thrown, resolve(plugin.root, ...targetOf(plugin.pjson.oclif.commands)));
-        output.warn(asSentence(`Plugin ${plugin.name}: its command ${id} is left out: ${message}`));
+        output.warn(`${brokenCommand(plugin, id, thrown)} ${goesOn}`);
       }
+    }
+  }
+
+  /** Requires that a command of a plugin can be loaded: what its code throws then is not meant for users. */
+  async requireCommand(command: Command.Loadable): Promise<void> {
+    const plugin = this.plugins.get(command.pluginName ?? '');
+    try {
+      await command.load();
+    } catch (thrown) {
+      if (plugin === undefined) throw thrown;
+      throw createError('ERR_UNEXPECTED', brokenCommand(plugin, command.id, thrown), {cause: thrown});
     }
   }
 
@@ -95,6 +105,11 @@ export class HostConfig extends Config {
     }
     return outcome;
   }
+}
+
+function brokenCommand(plugin: Interfaces.Plugin, id: string, thrown: unknown): string {
+  const {message} = inFile(thrown, resolve(plugin.root, ...targetOf(plugin.pjson.oclif.commands)));
+  return asSentence(`Plugin ${plugin.name}: its command ${id} cannot be loaded: ${message}`);
 }
 
 type HookFunction = (this: object, event: object) => unknown;

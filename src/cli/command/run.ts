@@ -180,8 +180,11 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
     throw unknownCommand(args, config);
   } else {
     session.foreign = isForeign;
-    // What is not ours can print what it likes.
-    if (isForeign) session.output.releaseStdout();
+    if (isForeign) {
+      // What is not ours can print what it likes.
+      session.output.releaseStdout();
+      await config.requireCommand(command);
+    }
     try {
       await config.runCommand(id, argv, command);
     } catch (error) {

@@ -163,8 +163,14 @@ describe.concurrent('plugins that fail', () => {
     await bench.mycli(['plugins:link', '--no-install', folder]);
     const {code, stdout} = await bench.mycli(['bundle:build', '--dry-run', '--json']);
     expect(code).toBe(0);
-    const problem = `its command hello is left out: no license (${join(folder, 'commands')}).`;
-    expect(JSON.parse(stdout)).toMatchObject({warnings: [`Plugin mycli-plugin-half: ${problem}`]});
+    const reason = `its command hello cannot be loaded: no license (${join(folder, 'commands')}).`;
+    const problem = `Plugin mycli-plugin-half: ${reason}`;
+    expect(JSON.parse(stdout)).toMatchObject({warnings: [`${problem} The command continues without it.`]});
+    const paths = {pluginName: manifest.name, relativePath: ['commands', 'hello.js']};
+    const hello = {id: 'hello', args: {}, flags: {}, aliases: [], isESM: true, ...paths};
+    const listed = {version: manifest.version, commands: {hello}};
+    await writeFile(join(folder, 'oclif.manifest.json'), JSON.stringify(listed));
+    expect(await bench.mycli(['hello'])).toMatchObject({code: 1, stderr: `Error: ${problem}\n`});
   });
 
   test('to be there any more do not end a command', async () => {
