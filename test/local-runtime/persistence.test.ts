@@ -193,13 +193,16 @@ describe('a data folder', () => {
     expect((await client.pushV2(await v2Archive())).json.id).toBe(2);
   });
 
-  test('that another runtime uses keeps the uploads in progress there: the second one finds the port taken', async () => {
+  test('is used by one runtime at a time, whatever its ports, which keeps the uploads in progress', async () => {
     const {runtime} = await startRuntime({dataDirectory: await temporaryFolder()});
     const {dataDirectory} = runtime;
     const upload = path.join(dataDirectory, 'temporary', randomUUID());
     await mkdir(upload);
-    await expect(startLocalRuntime({dataDirectory})).rejects.toThrow('it is in use');
+    const refused = {exitCode: 3, message: expect.stringContaining('another mycli is changing it')};
+    await expect(startRuntime({dataDirectory})).rejects.toMatchObject(refused);
     expect(existsSync(upload)).toBe(true);
+    await runtime.close();
+    await startRuntime({dataDirectory});
   });
 
   test.each([

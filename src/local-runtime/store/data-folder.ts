@@ -9,6 +9,7 @@ import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {systemCode} from '../../errors/system-failure.js';
 import {dataFolders} from '../../files/own-files.js';
+import {withLock} from '../../files/lock.js';
 import {readJsonFile} from '../../files/read-file.js';
 import {createSweptDirectory, type TemporaryDirectory} from '../../files/temporary-directory.js';
 import {makePrivateDirectory, moveFile} from '../../files/write-files.js';
@@ -35,7 +36,22 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
       if (systemCode(error) !== 'EEXIST') throw error;
     });
   }
-  return folder;
+  return dataDirectory === undefined ? folder : {path: folder.path, remove: await keepToOne(folder.path)};
+}
+
+/** Keeps other runtimes out, which would overwrite the records of this one, until the function that it resolves to. */
+function keepToOne(folder: string): Promise<() => Promise<void>> {
+  return new Promise((resolve, reject) => {
+    const work = () =>
+      new Promise<void>((end) => {
+        resolve(() => {
+          end();
+          return kept;
+        });
+      });
+    const kept = withLock(path.join(folder, 'state.json'), work, {patienceMs: 0});
+    kept.catch(reject);
+  });
 }
 
 async function verify(folder: string): Promise<void> {
