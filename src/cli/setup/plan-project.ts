@@ -203,10 +203,14 @@ async function withSuggestions(settings: Settings, detected: DetectedBuild | und
   return {...settings, projectSlug, buildDirectory: {value: resolve(cwd, detected.buildDirectory), source}};
 }
 
-/** `@scope/My Shop` becomes `my-shop`. */
+/** Letters that are no letter with a mark. */
+const spelled: Readonly<Record<string, string>> = {ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd'};
+
+/** `@scope/Łódź Shop` becomes `lodz-shop`. */
 function slugOf(name: string): string {
   const letters = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
   return letters
+    .replaceAll(/[ßæœøłđ]/g, (letter) => spelled[letter] ?? letter)
     .replace(/^@[^/]*\//, '')
     .replaceAll(/[^a-z\d]+/g, '-')
     .replaceAll(/^-|-$/g, '');

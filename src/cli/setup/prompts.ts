@@ -6,6 +6,7 @@ import {setImmediate, setTimeout} from 'node:timers/promises';
 import type * as Prompts from '@inquirer/prompts';
 import {isCI} from 'ci-info';
 import {type CommandToRun, createError, isRuntimeCliError, type Suggestion} from '../../errors/index.js';
+import {looksSecret} from '../../http/redact.js';
 import {onWindows, type Environment} from '../../text/platform.js';
 import type {Output} from '../output/output.js';
 
@@ -226,8 +227,15 @@ export async function openBrowser(url: string, env: Environment): Promise<boolea
   const hasDisplay = ['darwin', 'win32'].includes(process.platform) || env['DISPLAY'] || env['WAYLAND_DISPLAY'];
   if (!hasDisplay) return false;
   const {default: open} = await import('open');
-  return open(url).then(
-    () => true,
-    () => false,
-  );
+  // It passes on what this process has.
+  const secrets = Object.entries(process.env).filter(looksSecret);
+  for (const [name] of secrets) Reflect.deleteProperty(process.env, name);
+  try {
+    await open(url);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    Object.assign(process.env, Object.fromEntries(secrets));
+  }
 }

@@ -99,7 +99,8 @@ describe('init without a terminal', () => {
 
   test.each([
     ['Übung', 'ubung'],
-    ['@acme/Caffè & Co Shop', 'caffe-co-shop'],
+    ['Straße & Łódź', 'strasse-lodz'],
+    ['@acme/Ærø Shop', 'aero-shop'],
   ])('init: the project of a package %s is called %s', async (name, slug) => {
     await write({'package.json': JSON.stringify({name})});
     const {stdout} = await mycli(['init', '-y', '--origin', runtime.origin, '--json']);

@@ -38,19 +38,22 @@ function terminal(keys: string, {signal = new AbortController().signal} = {}) {
 
 afterEach(() => void vi.unstubAllEnvs());
 
-test.runIf(process.platform === 'linux')('a browser gets the URL', async () => {
+test.runIf(process.platform === 'linux')('a browser gets the URL and no secrets', async () => {
   const folder = await makeFolder();
   const [browser, seen] = [join(folder, 'mycli-browser'), join(folder, 'seen')];
-  await writeFile(browser, `#!/bin/sh\ncd '${folder}' && echo "$1" > part && mv part seen\n`, {
+  await writeFile(browser, `#!/bin/sh\ncd '${folder}' && env > part && echo "$1" >> part && mv part seen\n`, {
     mode: 0o755,
   });
   // By its name: xdg-open takes a blank and a % in BROWSER for its own.
   const named = {BROWSER: 'mycli-browser', PATH: `${folder}:${process.env['PATH'] ?? ''}`};
   // A browser that is installed would go first.
   const nowhere = {HOME: folder, XDG_DATA_DIRS: folder, XDG_CONFIG_DIRS: folder};
-  for (const [name, value] of Object.entries({...named, DISPLAY: ':1', ...nowhere})) vi.stubEnv(name, value);
+  for (const [name, value] of Object.entries({...named, DISPLAY: ':1', GITHUB_TOKEN: 'canary', ...nowhere}))
+    vi.stubEnv(name, value);
   expect(await openBrowser('https://shop.example/', process.env)).toBe(true);
   await expect.poll(() => readFile(seen, 'utf8').catch(() => '')).toContain('https://shop.example/');
+  expect(await readFile(seen, 'utf8')).not.toContain('canary');
+  expect(process.env['GITHUB_TOKEN']).toBe('canary');
 });
 
 describe('a question', () => {
