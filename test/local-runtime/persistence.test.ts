@@ -150,6 +150,23 @@ describe('a data folder', () => {
     expect((await fetch(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(200);
   });
 
+  test('keeps itself out of git, unless it has anything of the user', async () => {
+    const folder = await temporaryFolder();
+    const [own, other] = [path.join(folder, 'own'), path.join(folder, 'other')];
+    await mkdir(other);
+    await writeFile(path.join(other, 'notes.txt'), 'mine');
+    for (const dataDirectory of [own, other]) await startRuntime({dataDirectory});
+    expect(await readFile(path.join(own, '.gitignore'), 'utf8')).toBe('*\n');
+    expect(existsSync(path.join(other, '.gitignore'))).toBe(false);
+  });
+
+  test('keeps a .gitignore that is there', async () => {
+    const dataDirectory = await temporaryFolder();
+    await writeFile(path.join(dataDirectory, '.gitignore'), 'credentials.json\n');
+    await startRuntime({dataDirectory});
+    expect(await readFile(path.join(dataDirectory, '.gitignore'), 'utf8')).toBe('credentials.json\n');
+  });
+
   test('is not changed by given credentials', async () => {
     const dataDirectory = await temporaryFolder();
     const {runtime} = await startRuntime({dataDirectory, credentials: {apiKey: 'given', organizationId: 'org'}});

@@ -30,6 +30,7 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
       : {path: path.resolve(dataDirectory), remove: () => Promise.resolve()};
   await makePrivateDirectory(folder.path);
   await verify(folder.path);
+  await keepOutOfGit(folder.path);
   for (const name of dataFolders) {
     // Not recursive: on a full disk, that fails with ENOENT.
     await mkdir(path.join(folder.path, name), {mode: 0o700}).catch((error: unknown) => {
@@ -52,6 +53,13 @@ function keepToOne(folder: string): Promise<() => Promise<void>> {
     const kept = withLock(path.join(folder, 'state.json'), work, {patienceMs: 0});
     kept.catch(reject);
   });
+}
+
+/** Its credentials are not for a repository. A folder that has anything of the user is left alone. */
+async function keepOutOfGit(folder: string): Promise<void> {
+  const own: readonly string[] = [...dataFolders, ...files];
+  const entries = await readdir(folder);
+  if (entries.every((name) => own.includes(name))) await writeFile(path.join(folder, '.gitignore'), '*\n');
 }
 
 async function verify(folder: string): Promise<void> {
