@@ -6,6 +6,7 @@ import type {BackendSurroundings, ResolvedBackend} from '../backends/resolve-bac
 import {problemsOf, rejectProblems} from '../settings/definitions.js';
 import {requestSeconds} from '../settings/schemas.js';
 import {placeFlags} from '../text/suggest.js';
+import {safetyOf} from './guard/safety.js';
 import type {Host, RunHost} from './host.js';
 import type {CommonOptions, ConnectionOptions, ProjectResult, WaitOptions} from './options.js';
 import type {PushPlace} from './push/options.js';
@@ -41,6 +42,8 @@ export interface OpenBackend {
 }
 
 export function openBackend(resolved: ResolvedBackend, options: OpenOptions, host: RunHost): OpenBackend {
+  // A typo in MYCLI_SAFETY is an error before anything is sent, also of what only reads.
+  safetyOf(host);
   const {name, backend} = resolved;
   const {env, logger, userAgent, onCleanup} = host;
   const {projectSlug, targetSlug, wait, rateLimit, pollInterval, timeout} = options;

@@ -94,6 +94,21 @@ test.each([
   expect(runtime.requests.length).toBe(sent);
 });
 
+test.each([
+  ['status'],
+  ['target:list'],
+  ['env:list', '--target', 'staging'],
+  ['bundle:history', '--target', 'staging'],
+  ['bundle:deploy', 'latest', '--target', 'staging'],
+])('a MYCLI_SAFETY with a typo is an error of %s before anything is sent', async (...args) => {
+  const {code, stdout} = await run([...args, '--json'], {MYCLI_SAFETY: 'readonly'});
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: {code: 'ERR_OPTION_INVALID', message: expect.stringContaining('MYCLI_SAFETY must be') as string},
+  });
+  expect(runtime.requests.length).toBe(sent);
+});
+
 test('config:show and doctor tell what MYCLI_SAFETY does, and which guards a target has', async () => {
   const env = {MYCLI_SAFETY: 'no-production,no-delete'};
   const shown = await run(['config:show', '--target', 'live', '--json'], env);
