@@ -72,7 +72,7 @@ export const applyToMade: Step<ConfigureRequest<CreateTargetOptions>> = {
     const state = await readState(open, targetSlug, wanted);
     for (const warning of unsupportedWarnings(open, state, wanted)) outlet.warn(warning);
     await applyConfiguration({open, targetSlug, wanted, value, onAccess}, state);
-    outlet.title(`${targetSlug} is as configured`);
+    outlet.title(copyFrom === undefined ? `${targetSlug} is as configured` : `${targetSlug} is a copy of ${copyFrom}`);
     return wanted.access === true ? {target: {...target, access: value}} : {};
   },
 };

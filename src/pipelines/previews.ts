@@ -78,6 +78,7 @@ async function plan(
 export async function deployPreview(options: DeployPreviewOptions, caller: PipelineHost): Promise<Ledger<PushRequest>> {
   const {branch} = options;
   const {push, pushTo, missing, host} = await plan(options, caller);
+  let warnings: readonly string[] = [];
   let target: Pick<DeployedPreview, 'targetSlug' | 'created' | 'access'> = {
     targetSlug: push.targetSlug,
     created: false,
@@ -91,11 +92,13 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
       throw createError('ERR_REJECTED', `Target ${targetSlug} is the preview of another branch than ${branch}.`);
     // Meanwhile, another branch with the same slug has got it.
     if (isOfOther(item, branch)) return deployPreview(options, caller);
+    warnings = item.warnings;
     target = {targetSlug: item.targetSlug, created: item.created, ...(item.access && {access: item.access})};
   }
   const pushing = await pushTo(target.targetSlug);
   const ledger = await pushRuntimeBundle({...pushing, check: withAccessHeader(pushing.check, target.access)}, host);
   ledger.target = target;
+  ledger.warnings.unshift(...warnings.filter((warning) => !ledger.warnings.includes(warning)));
   return ledger;
 }
 
@@ -112,8 +115,9 @@ interface PlannedPreview extends PushPreview {
 export async function planPreview(options: DeployPreviewOptions, caller: PipelineHost): Promise<PlannedPreview> {
   const {push, missing, host} = await plan(options, caller);
   const planned = await previewPush(push, host);
-  if (missing !== undefined) await createTarget({...missing, dryRun: true}, host);
-  return {...planned, targetSlug: push.targetSlug, creates: missing !== undefined};
+  const made = missing && (await createTarget({...missing, dryRun: true}, host));
+  const warnings = [...new Set([...planned.warnings, ...(made?.warnings ?? [])])];
+  return {...planned, warnings, targetSlug: push.targetSlug, creates: missing !== undefined};
 }
 
 export async function deletePreview(

@@ -17,7 +17,7 @@ import type {OpenBackend} from '../operations/open-backend.js';
 import type {ProjectOptions, TargetOptions} from '../operations/options.js';
 import {createTargetIn} from '../operations/targets/create-target.js';
 import {makeChange, type TargetChange} from '../operations/targets/changes.js';
-import {variablesOf, verifyConfiguration} from '../operations/targets/compare-target.js';
+import {variablesOf, verifyConfiguration, warnOfOpenCopy} from '../operations/targets/compare-target.js';
 import {deleteTargetFrom, findDoomed} from '../operations/targets/delete-target.js';
 import {followLogs} from '../operations/targets/tail-logs.js';
 import {reachedProjects, readTargets, withTarget} from '../operations/targets/find-targets.js';
@@ -58,6 +58,9 @@ const create: Step<ConfigureRequest<CreateTargetOptions>> = {
     const {targetSlug} = target;
     const outcome = dryRun ? 'Would create' : target.created ? 'Created' : 'Found';
     outlet.title(`${outcome} target ${targetSlug}`);
+    const isNew = dryRun || target.created;
+    if (isNew && copyFrom !== undefined && configuration.access !== true)
+      await warnOfOpenCopy(open, copyFrom, targetSlug);
     const isLeft = copyFrom !== undefined || Object.keys(configuration).length > 0;
     if (isLeft && !wait && !dryRun) {
       const lacks = 'without waiting, its configuration and what a copy lacks are not applied.';

@@ -184,6 +184,22 @@ export async function leftOut(open: OpenBackend, from: string, to: string): Prom
   }
 }
 
+/** Warns that a copy of a target with an access header has none: services do not copy it. */
+export async function warnOfOpenCopy(open: OpenBackend, from: string, to: string): Promise<void> {
+  if (open.backend.listAccess === undefined) return;
+  const {outlet} = open.host;
+  try {
+    if ((await accessOf(open, from)).length === 0) return;
+    const advice = `To require one, set targets.${to}.access to true, and run: mycli target:apply ${to}`;
+    outlet.warn(`Not copied from ${from}: its access header, so anyone can visit ${to}. ${advice}`);
+  } catch (error) {
+    if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+    outlet.warn(
+      `Anyone may be able to visit ${to}: whether ${from} has an access header cannot be read. ${error.message}`,
+    );
+  }
+}
+
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` for what contradicts itself. */
 export function verifyConfiguration({redirects = [], access}: TargetConfiguration, {rotate = false} = {}): void {
   const seen = new Set<string>();

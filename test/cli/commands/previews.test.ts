@@ -21,6 +21,7 @@ interface Preview {
   readonly bundles: readonly number[];
   readonly unchanged: boolean;
   readonly url: string;
+  readonly warnings: readonly string[];
 }
 
 async function documentOf<Document = Preview>(
@@ -98,6 +99,17 @@ test('the branch is the one that is checked out, and copyFrom that of the config
   expect(up).toMatchObject({branch: 'fix-live-prices', targetSlug: 'preview-fix-live-prices', created: true});
   const clones = bench.runtime.requests.filter(({path}) => path.endsWith('/clone/'));
   expect(clones.length).toBe(1);
+});
+
+test('a preview that copies a target with an access header warns that it is public, in a dry run too', async () => {
+  await documentOf(['push', '--target', 'staging', '--wait']);
+  await writeFile(join(bench.project, 'mycli.config.json'), '{"targets": {"staging": {"access": true}}}');
+  await documentOf(['target:apply', 'staging', '--yes', '--output', 'access.txt']);
+  const warning = expect.stringMatching(/^Not copied from staging: its access header, so anyone can visit preview-a\./);
+  const up = ['preview:up', 'a', '--copy-from', 'staging'];
+  for (const command of [[...up, '--dry-run'], up])
+    expect((await documentOf(command)).warnings).toContainEqual(warning);
+  expect((await documentOf(up)).warnings).not.toContainEqual(warning);
 });
 
 test('a preview is not made for a build that cannot be pushed', async () => {

@@ -233,6 +233,22 @@ describe('a target that is created', () => {
     expect(warnings).toEqual([]);
   });
 
+  test('that copies a target with an access header is public, which is said before and after', async () => {
+    const {legacy, api, host, push} = await startTargets();
+    await push({...legacy, targetSlug: 'source'});
+    await applyTarget({...legacy, targetSlug: 'source', configuration: {access: true}}, host);
+    for (const service of [legacy, api]) {
+      const options = {...service, targetSlug: `copy-${service.preference}`, copyFrom: 'source'};
+      for (const dryRun of [true, false]) {
+        const {targetSlug, warnings} = await createTarget({...options, dryRun}, host);
+        expect(warnings).toEqual([
+          `Not copied from source: its access header, so anyone can visit ${targetSlug}. To require one, ` +
+            `set targets.${targetSlug}.access to true, and run: mycli target:apply ${targetSlug}`,
+        ]);
+      }
+    }
+  });
+
   test('makes the same target of the same configuration in an empty project', async () => {
     const {legacy, api, host} = await startTargets();
     const {primary: _, ...configuration} = wanted;
