@@ -65,7 +65,13 @@ function groupOf({id, pluginName}: Command.Loadable): (typeof groupTitles)[numbe
 /** Below this many columns, oclif would break words of what stands beside a flag. */
 const leastColumns = 60;
 
-class WholeWords extends CommandHelp {
+class AlignedHelp extends CommandHelp {
+  /** Flags with a letter come first: oclif trims the start of a list, where the others have an indent. */
+  protected override flags(flags: Parameters<CommandHelp['flags']>[0]): ReturnType<CommandHelp['flags']> {
+    const isLettered = ({char}: (typeof flags)[number]) => char !== undefined;
+    return super.flags([...flags.filter(isLettered), ...flags.filter((flag) => !isLettered(flag))]);
+  }
+
   override renderList(...[rows, options]: Parameters<CommandHelp['renderList']>): string {
     const multiline = options.multiline === true || this.opts.maxWidth < leastColumns;
     return super.renderList(rows, {...options, multiline});
@@ -75,7 +81,7 @@ class WholeWords extends CommandHelp {
 /** oclif's help, plus a short form for `-h` and for `mycli` alone. */
 export class GroupedHelp extends Help {
   #isShort = false;
-  protected override CommandHelpClass = WholeWords;
+  protected override CommandHelpClass = AlignedHelp;
 
   override async showHelp(argv: string[]): Promise<void> {
     this.#isShort = argv.length === 0 || (argv.includes('-h') && !argv.includes('--help'));
@@ -134,8 +140,9 @@ export class GroupedHelp extends Help {
     const command = commands.find(isNamed) ?? given;
     const {id, flags, pluginName} = command;
     if (pluginName !== name || isOclifCommand(id)) return super.showCommandHelp(command);
-    if (!this.#isShort) return super.showCommandHelp({...command, flags: await withVariables(flags)});
-    await super.showCommandHelp(shortened(command));
-    this.log(`Run ${bin} ${id} --help for all ${String(Object.keys(flags).length)} flags.`);
+    const shown = this.#isShort ? shortened(command) : {...command, flags: await withVariables(flags)};
+    this.log(`${this.wrap(this.summary(command) ?? '', 0)}\n\n${this.formatCommand(shown)}\n`);
+    if (!this.#isShort) return;
+    this.log(this.wrap(`Run ${bin} ${id} --help for all ${String(Object.keys(flags).length)} flags.`, 0));
   }
 }

@@ -104,8 +104,10 @@ export function wrapSentence(text: string, width: number, indent = ''): readonly
     const glued = line.replaceAll(/\bmycli (?=\w)/g, `mycli${glue}`);
     const [lead = ''] = /^ */.exec(line) ?? [];
     const before = lead.length > indent.length ? lead : indent;
-    const [first = '', ...more] = wrapAnsi(glued.trimStart(), Math.max(1, width - before.length)).split('\n');
-    return [lead + first, ...more.map((rest) => before + rest)];
+    const [first = '', ...more] = wrapAnsi(glued.trimStart(), Math.max(1, width - lead.length)).split('\n');
+    if (more.length === 0) return lead + first;
+    const others = wrapAnsi(more.join(' '), Math.max(1, width - before.length)).split('\n');
+    return [lead + first, ...others.map((rest) => before + rest)];
   });
   return lines.map((line) => line.replaceAll(glue, ' '));
 }

@@ -50,6 +50,14 @@ test('the help of bundle:push fits three screens, and names the variable of each
   expect(stdout).not.toMatch(/legacy backend|Api backend/);
 });
 
+test.each(Object.keys(ownCommands))('the help of %s aligns the flags of a group', async (id) => {
+  const {stdout} = await runWarm([id, '--help']);
+  for (const [group] of stdout.matchAll(/^(?:[A-Z]+ )?FLAGS\n(?: .+\n)+/gm)) {
+    const starts = [...group.matchAll(/^( {2}(?:-\w, | {4})?)--/gm)].map(([, start = '']) => start.length);
+    expect(new Set(starts).size, group).toBe(1);
+  }
+});
+
 describe('mycli help', () => {
   test('lists every command with its aliases, in groups', async () => {
     for (const args of [['help'], ['--help']]) {
@@ -119,4 +127,5 @@ test.skipIf(!hasScript)('-h breaks between words on a narrow terminal', async ()
   const terminal = openTerminal(command, {cwd: tmpdir(), env: {PATH: process.env['PATH'] ?? '', TERM: 'xterm'}});
   expect(await terminal.ended).toBe(0);
   expect(terminal.shown()).toMatch(/--message=TEXT\s+Bundle description\s/);
+  expect(terminal.shown()).toMatch(/and deploy it\r?\nif there is a target\./);
 });

@@ -14,6 +14,11 @@ test.each([
     wrapSentence('    project  shop of all that we have', 22, '  '),
     ['    project  shop of', '    all that we have'],
   ],
+  [
+    'gives the first line the room that an indent takes from the others',
+    wrapSentence('✔ proxy  No proxy is used, and none is set.', 24, '         '),
+    ['✔ proxy  No proxy is', '         used, and none', '         is set.'],
+  ],
   ['leaves what fits', wrapSentence('short', 20), ['short']],
   ['leaves all without a terminal', wrapSentence('no terminal, no width', Infinity), ['no terminal, no width']],
   ['keeps its own lines', wrapSentence('one two\nthree', 5), ['one', 'two', 'three']],
