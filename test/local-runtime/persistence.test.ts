@@ -215,7 +215,7 @@ describe('a data folder', () => {
     const {dataDirectory} = runtime;
     const upload = path.join(dataDirectory, 'temporary', randomUUID());
     await mkdir(upload);
-    const refused = {exitCode: 3, message: expect.stringContaining('another mycli is changing it')};
+    const refused = {code: 'ERR_OPTION_INVALID', message: expect.stringContaining('another mycli is changing it')};
     await expect(startRuntime({dataDirectory})).rejects.toMatchObject(refused);
     expect(existsSync(upload)).toBe(true);
     await runtime.close();

@@ -6,13 +6,14 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
-import {createError} from '../../errors/index.js';
-import {systemCode} from '../../errors/system-failure.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {dataFolders} from '../../files/own-files.js';
 import {withLock} from '../../files/lock.js';
 import {readJsonFile} from '../../files/read-file.js';
 import {createSweptDirectory, type TemporaryDirectory} from '../../files/temporary-directory.js';
 import {makePrivateDirectory, moveFile} from '../../files/write-files.js';
+import {asSentence} from '../../text/sentence.js';
 import type {LocalRuntimeCredentials} from '../runtime-options.js';
 
 export type DataFolder = Pick<TemporaryDirectory, 'path' | 'remove'>;
@@ -51,7 +52,11 @@ function keepToOne(folder: string): Promise<() => Promise<void>> {
         });
       });
     const kept = withLock(path.join(folder, 'state.json'), work, {patienceMs: 0});
-    kept.catch(reject);
+    kept.catch((cause: unknown) => {
+      const suggestions = isRuntimeCliError(cause) ? cause.suggestions : [];
+      const message = asSentence(`The data folder ${folder} cannot be used: ${reasonOf(cause)}`);
+      reject(createError('ERR_OPTION_INVALID', message, {suggestions, cause}));
+    });
   });
 }
 
