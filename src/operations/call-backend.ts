@@ -48,10 +48,10 @@ export async function sendChange<Result>(
   outlet.sends(name);
   try {
     const result = await call();
-    outlet.settles();
+    outlet.settles(true);
     return result;
   } catch (error) {
-    if (!signal.aborted && isSettled(error)) outlet.settles();
+    if (!signal.aborted && isSettled(error)) outlet.settles(false);
     throw error;
   }
 }

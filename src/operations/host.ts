@@ -75,8 +75,8 @@ export interface Outlet {
   retry(event: RetryEvent): void;
   /** A call that changes something is about to be sent. From now on, it may have been carried out. */
   sends(call: MemberName): void;
-  /** What was sent was answered, or was not carried out. */
-  settles(): void;
+  /** What was sent was carried out, or was not. */
+  settles(isDone: boolean): void;
 }
 
 export interface RunHost extends Host {

@@ -100,6 +100,8 @@ export interface Ledger<Request = unknown> extends Facts {
   step?: {readonly name: string; readonly title: string} | undefined;
   /** The call of the backend that may have been carried out: it was sent, and no answer has settled it. */
   sent?: {readonly call: MemberName; readonly at: Date} | undefined;
+  /** The last step in which a call changed something, as its answer says. */
+  changedIn?: string | undefined;
   /** The failure that ends the run, and its step. */
   failure?: {readonly step: string | undefined; readonly error: unknown} | undefined;
 }

@@ -33,13 +33,18 @@ const tellingsOfChange: Tellings = {
 const tellings: Readonly<Record<string, Tellings>> = {
   upload: {
     interrupted: (ledger) =>
-      stopped(ledger, 'No bundle was created.', 'The bundle may have been uploaded.', lookForBundle),
+      stopped(
+        ledger,
+        'No bundle was created.',
+        `The bundle may have been uploaded${deploying(ledger)}.`,
+        lookForBundle,
+      ),
     failed: lostUpload,
   },
   deploy: {
     interrupted(ledger) {
       if (ledger.deployment !== undefined) return deploymentContinues(ledger);
-      if (ledger.sent === undefined)
+      if (!mayBeDone(ledger))
         return {state: sentences(bundleSent(ledger), 'Nothing was deployed.'), advice: deployLater(ledger)};
       const started = `The deployment to ${targetOf(ledger)} may have started.`;
       return {state: sentences(bundleSent(ledger), started), look: lookForDeployment(ledger)};
@@ -71,7 +76,7 @@ const tellings: Readonly<Record<string, Tellings>> = {
   },
   invalidate: {
     interrupted(ledger) {
-      const cache = `The cache of ${targetOf(ledger)} ${ledger.sent ? 'may have been' : 'was not'} cleared.`;
+      const cache = `The cache of ${targetOf(ledger)} ${mayBeDone(ledger) ? 'may have been' : 'was not'} cleared.`;
       return {state: sentences(ledger.deployment && bundleDeployed(ledger), cache)};
     },
   },
@@ -107,14 +112,26 @@ const tellings: Readonly<Record<string, Tellings>> = {
 
 type Look = (ledger: Ledger) => readonly Suggestion[];
 
-/** What an interruption leaves behind, before a request was sent, and without an answer to it. */
+/** What an interruption leaves behind, before a request was sent, and after. */
 function stopped(ledger: Ledger, before: string, after: string, look: Look): Telling {
-  return ledger.sent === undefined ? {state: before} : {state: after, look: look(ledger)};
+  return mayBeDone(ledger) ? {state: after, look: look(ledger)} : {state: before};
+}
+
+/** Whether the step may have changed something. */
+function mayBeDone({sent, changedIn, failure, step}: Ledger): boolean {
+  return sent !== undefined || (changedIn !== undefined && changedIn === (failure?.step ?? step?.name));
 }
 
 /** What a request may have done that got no clear answer. */
 function unclear(ledger: Ledger, state: string | undefined, look: Look): Telling {
   return ledger.sent === undefined ? {} : {state, look: look(ledger)};
+}
+
+/** Of an upload that deploys, too. */
+function deploying(ledger: Ledger): string {
+  const {open, built, release} = ledger;
+  const deploys = built !== undefined && open?.backend.deploysOnUpload?.includes(built.bundle.format) === true;
+  return deploys && release !== undefined ? `, and its deployment to ${targetOf(ledger)} may have started` : '';
 }
 
 /** `Bundle 42 was uploaded`. Undefined for a bundle that the service had already. */

@@ -29,12 +29,12 @@ interface ShownTask {
 /** Where steps say what happens: in the running task, in events and in the ledger. A warning is given once. */
 export class RunOutlet implements Outlet {
   readonly #host: PipelineHost;
-  readonly #ledger: Pick<Ledger, 'warnings' | 'sent'>;
+  readonly #ledger: Pick<Ledger, 'warnings' | 'sent' | 'step' | 'changedIn'>;
   #step: RunningStep | undefined;
   /** How many of the calls that were sent are not settled. */
   #open = 0;
 
-  constructor(host: PipelineHost, ledger: Pick<Ledger, 'warnings' | 'sent'>) {
+  constructor(host: PipelineHost, ledger: Pick<Ledger, 'warnings' | 'sent' | 'step' | 'changedIn'>) {
     this.#host = host;
     this.#ledger = ledger;
   }
@@ -76,7 +76,8 @@ export class RunOutlet implements Outlet {
     this.#ledger.sent = {call, at: this.#host.now()};
   }
 
-  settles(): void {
+  settles(isDone: boolean): void {
+    if (isDone) this.#ledger.changedIn = this.#ledger.step?.name;
     this.#open -= 1;
     if (this.#open === 0) this.#ledger.sent = undefined;
   }

@@ -7,7 +7,7 @@ import {runPipeline, type Step} from '../../src/pipelines/run.js';
 import {stepHost} from './step-host.js';
 
 const open = {
-  backend: {listDeployments: () => Promise.resolve({items: []})},
+  backend: {listDeployments: () => Promise.resolve({items: []}), deploysOnUpload: ['v1']},
   project: {backend: 'api', projectSlug: 'shop'},
   signal: new AbortController().signal,
   flags: (target?: string) => (target === undefined ? [] : ['--target', target]),
@@ -35,6 +35,13 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
   ['verify', interrupted, {}, 'Stopped.'],
   ['upload', interrupted, {}, 'Stopped. No bundle was created.'],
   ['upload', interrupted, {sent}, 'Stopped. The bundle may have been uploaded.', 'bundle:list'],
+  [
+    'upload',
+    interrupted,
+    {sent, built: {bundle: {format: 'v1'}} as never},
+    'Stopped. The bundle may have been uploaded, and its deployment to live may have started.',
+    'bundle:list',
+  ],
   ['upload', refused, {sent}, 'No.'],
   ['upload', refused, {sent, lost: {bundleId: 5}}, 'No.', 'bundle:deploy 5 --target live'],
   ['deploy', interrupted, uploaded, 'Stopped. Bundle 2 was uploaded. Nothing was deployed.', 'bundle:deploy 2'],
@@ -80,6 +87,8 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
   ],
   ['set', interrupted, {sent}, 'Stopped. The variables may have been changed.', 'env:list --target live'],
   ['delete', interrupted, {sent}, 'Stopped. Target live may have been deleted.', 'target:list'],
+  ['delete', interrupted, {changedIn: 'delete'}, 'Stopped. Target live may have been deleted.', 'target:list'],
+  ['delete', interrupted, {changedIn: 'create'}, 'Stopped. Nothing was deleted.'],
   ['delete', refused, {sent}, 'Target live may still be deleted: No.', 'target:list'],
   ['delete', refused, {}, 'No.'],
   ['apply', refused, {release: undefined, changes: [change]}, 'No.', 'target:diff qa'],

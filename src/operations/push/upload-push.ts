@@ -115,7 +115,7 @@ async function sendBundle(
     );
   } catch (error) {
     // Part of an archive creates no bundle.
-    if (signal.aborted && isPartlySent && context.countWrites() === 0) host.outlet.settles();
+    if (signal.aborted && isPartlySent && context.countWrites() === 0) host.outlet.settles(false);
     if (!isRuntimeCliError(error) || (error.status !== 400 && error.status !== 422)) throw error;
     throw amendError(error, {suggestions: await strictWarnings(content.bundle, signal)});
   }

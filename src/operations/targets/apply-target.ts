@@ -133,7 +133,7 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
     const isDone = (change: Change) => state !== undefined && change.isDone(state, differences);
     for (const [change, error] of lost) {
       if (!isDone(change)) throw about(change, error, 'may have been changed');
-      open.host.outlet.settles();
+      open.host.outlet.settles(true);
       open.host.outlet.warn(`${change.what} was changed, but the answer of the service was lost.`);
     }
     if (![...lost.keys()].every(isDone) || !isRuntimeCliError(failure.error) || isSettled(failure.error))

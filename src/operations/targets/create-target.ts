@@ -95,7 +95,7 @@ async function afterFailure(
   const found = targets?.find((item) => isRequested(open, item, request));
   open.signal.throwIfAborted();
   if (found === undefined) throw error;
-  open.host.outlet.settles();
+  open.host.outlet.settles(unclear);
   if (unclear) open.host.outlet.warn(`The answer of the service was lost, but target ${found.targetSlug} is there.`);
   return {...found, created: unclear};
 }

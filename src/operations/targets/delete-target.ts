@@ -70,7 +70,7 @@ export async function deleteTargetFrom(
     open.signal.throwIfAborted();
     const left = targets?.find((one) => one.targetSlug === targetSlug);
     if (targets !== undefined && (left === undefined || left.state === 'deleting')) {
-      open.host.outlet.settles();
+      open.host.outlet.settles(!isMissing);
       if (isMissing) return false;
       open.host.outlet.warn(`The service answered with an error, but target ${targetSlug} is gone or being deleted.`);
       return true;
