@@ -5,7 +5,7 @@ import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {privateFilesIn} from '../../bundle/index.js';
 import type {MycliConfig} from '../../config.js';
-import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {withLock} from '../../files/lock.js';
 import {exists} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
@@ -13,6 +13,7 @@ import {copyCommands} from '../../projects/check-build.js';
 import {filesIn, namesIn, readJsonRecord} from '../../projects/read-project.js';
 import {findServerScripts, scriptsOf} from '../../projects/server-scripts.js';
 import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {definitions} from '../../settings/definitions.js';
 import {listPaths, listReasons} from '../../text/entry-names.js';
 import {asRecord} from '../../text/json.js';
 import {shellLine} from '../../text/suggest.js';
@@ -46,6 +47,21 @@ interface ProjectPlan {
   readonly framework?: string | undefined;
 }
 
+/** A missing origin, with the address on this machine that the last login was to: it is only used if it is passed. */
+function withTrial(what: string, error: RuntimeCliError, taken: Settings, known: Settings): RuntimeCliError {
+  if (what !== definitions.origin.label) return error;
+  const addresses = [
+    ['--origin', taken.origin, known.origin] as const,
+    ['--api-origin', taken.apiOrigin, known.apiOrigin] as const,
+  ];
+  const suggestions = addresses.flatMap(([flag, trial, kept]) =>
+    trial === undefined || kept !== undefined
+      ? []
+      : [`For your login to this machine, pass ${shellLine(flag, trial.value)}`],
+  );
+  return amendError(error, {suggestions});
+}
+
 /** Completes the settings of a new project, by asking if possible, and stores its credentials. */
 export async function planProject(
   context: CommandContext,
@@ -62,7 +78,8 @@ export async function planProject(
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
   const server = await serverBeside(detected, cwd);
   if (server !== undefined) output.warn(server);
-  const known = withoutTrial(await takeOver(context, settings, setup.mode));
+  const taken = await takeOver(context, settings, setup.mode);
+  const known = withoutTrial(taken);
   const suggested = await withSuggestions(known, detected, cwd);
   const answers = setup.asks ? await interview(context, suggested) : suggested;
   const last = [answers.origin, answers.apiOrigin].find((setting) => setting?.source.kind === 'stored');
@@ -73,7 +90,8 @@ export async function planProject(
   // The secret is asked for.
   const ofApi = () => missingApiSettings(answers).filter((key) => key !== 'clientSecret');
   const needed = backend === 'api' ? ofApi() : addressKeys(backend);
-  requireTogether(missingSettings(answers, ['projectSlug', ...needed]));
+  const missing = missingSettings(answers, ['projectSlug', ...needed]);
+  requireTogether(missing.map(({what, error}) => ({what, error: withTrial(what, error, taken, known)})));
   const stored = await signIn(context, answers, backend, setup);
   const addressOf = (key: ServiceKey) => {
     const {[key]: setting} = answers;
