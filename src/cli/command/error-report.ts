@@ -78,7 +78,9 @@ export interface OclifError extends Error {
   readonly oclif: {readonly exit?: number | undefined};
   readonly flags?: readonly string[];
   readonly args?: readonly (string | {readonly name: string; readonly description?: string})[];
-  readonly parse?: {readonly input?: {readonly flags?: Readonly<Record<string, unknown>>}};
+  readonly parse?: {
+    readonly input?: {readonly flags?: Readonly<Record<string, unknown>>; readonly argv?: readonly string[]};
+  };
 }
 
 export function requestedExitCode(error: unknown): number | undefined {
@@ -115,6 +117,12 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
   const flags = Object.keys(parse?.input?.flags ?? {});
   if (unknown.length > 0) return describeUnknownFlags(unknown, flags, command);
   const extra = args.filter((arg) => typeof arg === 'string');
+  const typed = parse?.input?.argv ?? [];
+  const waitedFor = typed.find((_, at) => ['-w', '--wait'].includes(typed[at - 1] ?? ''));
+  if (waitedFor !== undefined && waitedFor === extra[0] && /^\d+$/.test(waitedFor)) {
+    const suggestions = [`--wait takes no value. To wait ${waitedFor} seconds at most, pass --timeout ${waitedFor}.`];
+    return {message: `Unexpected argument: ${waitedFor}`, suggestions};
+  }
   if (extra.length > 0) return command === 'auth:login' ? hiddenExtra : describeExtra(extra, flags, command);
   const missing = args.filter((arg) => typeof arg !== 'string');
   if (missing.length > 0) {
@@ -208,7 +216,13 @@ export function unknownCommand(
   const known = commands.filter(({hidden}) => !hidden).map(({id}) => id);
   const later = argv.find((word) => known.some((id) => id === word || id.endsWith(`:${word}`)));
   if (argv[0]?.startsWith('-') && later !== undefined) {
-    const suggestions: readonly Suggestion[] = [['Put the command before its flags: ', {run: [later]}, ' --...']];
+    const [flag, value = ''] = argv;
+    // Other flags may have a secret.
+    const isPlace = /^(?:-[pt]|--(?:project|target))$/.test(flag) && argv[2] === later && argv.length === 3;
+    const rest = isPlace && !isLikelySecret(value) ? [flag, value] : undefined;
+    const suggestions: readonly Suggestion[] = [
+      ['Put the command before its flags: ', {run: [later, ...(rest ?? [])]}, ...(rest ? [] : [' --...'])],
+    ];
     return createError('ERR_USAGE', `There is no command before ${argv[0].replace(/=.*/s, '')}.`, {suggestions});
   }
   const old = commandNamed(leadingWords(argv), known);

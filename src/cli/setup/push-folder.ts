@@ -13,6 +13,13 @@ import type {Settings} from '../settings/settings.js';
 
 const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
 
+interface PushContext {
+  readonly cwd: string;
+  readonly output: Pick<CommandContext['output'], 'info'>;
+  /** Whether the command has a target. @default true */
+  readonly takesTarget?: boolean;
+}
+
 /**
  * The settings with the folder to push: the argument, else the configured one, else the one that the framework of the
  * project builds into. A site without server code is pushed as one, unless something says which files are for the
@@ -21,10 +28,10 @@ const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
 export async function withPushFolder(
   settings: Settings,
   argument: string | undefined,
-  {cwd, output}: {readonly cwd: string; readonly output: Pick<CommandContext['output'], 'info'>},
+  {cwd, output, takesTarget = true}: PushContext,
 ): Promise<Settings> {
   if (argument !== undefined) {
-    const value = await givenFolder(argument, settings, cwd);
+    const value = await givenFolder(argument, settings, cwd, takesTarget);
     return withStatic({...settings, buildDirectory: {value, source: {kind: 'flag', name: 'DIR'}}}, output);
   }
   if (settings.buildDirectory.source.kind !== 'default') return withStatic(settings, output);
@@ -50,6 +57,7 @@ async function givenFolder(
   argument: string,
   {buildDirectory, projectDirectory, projectSlug}: Settings,
   cwd: string,
+  takesTarget: boolean,
 ): Promise<string> {
   if (buildDirectory.source.kind === 'flag') {
     throw createError('ERR_USAGE', 'Pass the build folder once: as an argument or with --build-directory.');
@@ -71,11 +79,12 @@ async function givenFolder(
     throw createError('ERR_USAGE', `There is no folder ${argument} to push.`, {suggestions: [leaveOutDashes]});
   if (isLikelySecret(argument))
     throw createError('ERR_USAGE', 'There is no such folder to push.', {suggestions: [passSecret]});
-  const mayBeFlags = ['target', ...(projectSlug === undefined ? ['project'] : [])];
-  throw createError('ERR_USAGE', `There is no folder ${argument} to push.`, {
+  const passAs = (name: string) => `If it is the ${name}, pass ${shellLine(`--${name}`, argument)}.`;
+  const asTarget = takesTarget ? passAs('target') : 'If it is a target, leave it out: a build has none.';
+  throw createError('ERR_USAGE', `There is no folder ${argument} to ${takesTarget ? 'push' : 'bundle'}.`, {
     suggestions: argument.includes('/')
       ? ['Pass the build folder.']
-      : mayBeFlags.map((name) => `If it is the ${name}, pass ${shellLine(`--${name}`, argument)}.`),
+      : [asTarget, ...(projectSlug === undefined ? [passAs('project')] : [])],
   });
 }
 

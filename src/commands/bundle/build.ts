@@ -54,7 +54,11 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild, 'bundle
     const stdout = toStdout ? context.output.claimStdout() : undefined;
     const loaded = await context.loadSettings();
     refuseOtherProject(context.configFile);
-    const settings = await withPushFolder(loaded, this.args.dir, context);
+    const settings = await withPushFolder(loaded, this.args.dir, {
+      cwd: context.cwd,
+      output: context.output,
+      takesTarget: false,
+    });
     const missing = missingSettings(settings, format === 'v1' ? ['projectSlug'] : []);
     const places = {cwd: context.cwd, project: settings.projectDirectory.value};
     requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, places))]);

@@ -252,7 +252,9 @@ describe('an argument', () => {
     ['rollback 3', 'Pass --to 3.'],
     ['push staging', 'If it is the target, pass --target staging.'],
     ['config show origin', 'It shows all settings.'],
-    ['--target staging push', 'Put the command before its flags: mycli push --...'],
+    ['--target staging push', 'Put the command before its flags: mycli push --target staging\n'],
+    ['--api-key abc push', 'Put the command before its flags: mycli push --...\n'],
+    ['deploy 1 -w 10', '--wait takes no value. To wait 10 seconds at most, pass --timeout 10.\n'],
     [
       'push --targt x --prjct y',
       'Instead of --targt, did you mean --target?\n  Instead of --prjct, did you mean --project?',

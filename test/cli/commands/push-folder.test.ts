@@ -109,8 +109,10 @@ describe('the folder to push', () => {
   test('push: names a folder that does not exist', async () => {
     const {code, stderr} = await build('Build');
     expect(code).toBe(2);
-    expect(stderr).toContain('There is no folder Build to push.');
+    expect(stderr).toContain('There is no folder Build to bundle.');
+    expect(stderr).toContain('If it is a target, leave it out: a build has none.');
     expect(stderr).toContain('If it is the project, pass --project Build.');
+    expect(stderr).not.toContain('--target');
   });
 
   test('push: calls what does not go together by the flags', async () => {
