@@ -131,19 +131,22 @@ export function changeTarget<
     const request = change.request(options);
     const masking = {...host, secrets: [...(host.secrets ?? []), ...(change.secrets?.(request) ?? [])]};
     await guardTarget(change.operation, options, masking);
+    let sent: Request | undefined;
     const row: Step<ConfigureRequest<Options>> = {
       name: change.name,
       title: change.title(request),
       async run(ledger, {outlet}) {
-        await makeChange(known(ledger, 'open').open, change, request, {dryRun});
-        outlet.title(change.outcome(request, dryRun));
+        const {open} = known(ledger, 'open');
+        sent = change.narrow === undefined ? request : await change.narrow(open, request);
+        if (sent !== undefined) await makeChange(open, change, sent, {dryRun});
+        outlet.title(sent === undefined ? `Nothing to change on ${targetSlug}` : change.outcome(sent, dryRun));
         return {target: {targetSlug}};
       },
     };
     const needs = [change.capability, ...(wait ? (['targets'] as const) : [])];
     const ledger = await runPipeline([choose, row, waitIfAsked], {connection: options, needs, options}, masking);
     const {open, warnings} = known(ledger, 'open');
-    return {...open.project, targetSlug, ...change.made(request), dryRun, warnings};
+    return {...open.project, targetSlug, ...change.made(sent), dryRun, warnings};
   };
 }
 

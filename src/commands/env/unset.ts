@@ -6,8 +6,8 @@ export default class EnvUnset extends BaseCommand<typeof EnvUnset, 'env:unset'> 
   static override readonly changes = 'service';
   static override readonly summary = 'Remove environment variables of a target.';
   static override readonly description =
-    'Removes all of them in one request. A missing one is not an error. The service then publishes the target again, which ' +
-    '--wait waits for.';
+    'Removes all of them in one request. A missing one is not an error. If any was set, the service publishes ' +
+    'the target again, which --wait waits for.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> API_KEY --project my-shop --target staging',
     '<%= config.bin %> <%= command.id %> API_KEY API_URL -p my-shop -t staging --dry-run',
@@ -25,6 +25,11 @@ export default class EnvUnset extends BaseCommand<typeof EnvUnset, 'env:unset'> 
     const wait = targetWait(settings, false);
     const change = {...options, ...guards, ...wait, unset: this.args.name, dryRun: this.flags['dry-run']};
     const result = await changeTarget(targetChanges.setVariables)(change, host);
+    if (result.unset.length === 0) {
+      const names = change.unset.join(' or ');
+      context.output.outcome(`${result.targetSlug} has no variable ${names}. Nothing was changed.`);
+      return result;
+    }
     return renderChangedVariables(result, {waited: wait.wait}, context.output);
   }
 }

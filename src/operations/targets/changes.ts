@@ -2,10 +2,11 @@ import type {InvalidateOptions, SetVariablesOptions, TargetChangeOptions} from '
 import type {BackendCapability, DeployOperation, PlannedWrite, WriteOperation} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {count} from '../../text/sentence.js';
-import {allowChange, invoke} from '../call-backend.js';
+import {allowChange, invoke, quickLook} from '../call-backend.js';
 import {explainMissing} from '../explain-missing.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions} from '../options.js';
+import {variablesOf} from './compare-target.js';
 
 // The simple changes of a target: a row each, from which a call of the library and a command are made.
 
@@ -13,7 +14,7 @@ interface TargetRequest {
   readonly targetSlug: string;
 }
 
-/** A change of a target that is sent without looking at the target first. */
+/** A change of a target. */
 export interface TargetChange<Options extends TargetChangeOptions, Request extends TargetRequest, Made extends object> {
   /** As hooks, guards and `MYCLI_SAFETY` know it. */
   readonly operation: Exclude<WriteOperation, DeployOperation | 'delete' | 'create-target'>;
@@ -25,9 +26,11 @@ export interface TargetChange<Options extends TargetChangeOptions, Request exten
   readonly outcome: (request: Request, dryRun: boolean) => string;
   /** @throws RuntimeCliError `ERR_OPTION_INVALID` for what cannot be sent */
   readonly request: (options: Options) => Request;
+  /** What of it would change something, as far as the target tells. Undefined: nothing. @default all of it */
+  readonly narrow?: (open: OpenBackend, request: Request) => Promise<Request | undefined>;
   readonly send: (open: OpenBackend, request: Request) => Promise<void>;
-  /** What the result says of it. */
-  readonly made: (request: Request) => Made;
+  /** What the result says of it. Without a request, nothing was changed. */
+  readonly made: (request?: Request) => Made;
   /** What hooks are told of it. @default only that it is made */
   readonly planned?: (request: Request) => Pick<PlannedWrite, 'variables'>;
   /** Values that messages and errors mask. @default none */
@@ -98,7 +101,7 @@ export const targetChanges = {
     async send(open, {targetSlug, patterns}) {
       for (const pattern of patterns) await invoke(open, 'invalidate', {targetSlug, pattern});
     },
-    made: ({patterns}) => ({patterns}),
+    made: (request) => ({patterns: request?.patterns ?? []}),
   }),
   setVariables: row({
     operation: 'set-variables',
@@ -114,8 +117,15 @@ export const targetChanges = {
       if (problem !== undefined) throw createError('ERR_OPTION_INVALID', problem);
       return {targetSlug, set, unset};
     },
+    async narrow(open, request) {
+      if (Object.keys(request.set).length > 0 || open.backend.listVariables === undefined) return request;
+      const variables = await quickLook(open, (again) => variablesOf(again, request.targetSlug));
+      if (variables === undefined) return request;
+      const unset = request.unset.filter((name) => variables.some((variable) => variable.name === name));
+      return unset.length === 0 ? undefined : {...request, unset};
+    },
     send: (open, request) => invoke(open, 'setVariables', request),
-    made: ({set, unset}) => ({set: Object.keys(set), unset}),
+    made: (request) => ({set: Object.keys(request?.set ?? {}), unset: request?.unset ?? []}),
     planned: ({set, unset}) => ({variables: [...Object.keys(set), ...unset]}),
     secrets: ({set}) => Object.values(set),
   }),

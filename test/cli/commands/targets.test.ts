@@ -152,7 +152,7 @@ test.each([
     [['target:delete', targetSlug], `^Dry run: would delete target ${targetSlug} of .*, which runs bundle 1 "one"`],
     [['target:invalidate', '/a', '--target', targetSlug], `^Dry run: would invalidate /a of ${targetSlug}\\.\n$`],
     [['env:set', 'A=@build/ssr.js', '--target', targetSlug], `^Dry run: would set A on ${targetSlug} of `],
-    [['env:unset', 'A', '--target', targetSlug], `^Dry run: would remove A from ${targetSlug} of `],
+    [['env:unset', 'A', '--target', targetSlug], `^${targetSlug} has no variable A\\. Nothing was changed\\.\n$`],
     [
       ['preview:up', 'feature/a'],
       `Dry run: unchanged since bundle 1, pushed .* Would deploy it to ${up.targetSlug}\\.\n$`,
@@ -213,7 +213,14 @@ describe('env', () => {
     const listed = await mycli(['env:list', ...staging, '--columns', 'name']);
     expect(listed.stdout).toBe('NAME\nAPI_KEY\nAPI_URL\nTOKEN\n');
     const removed = await mycli(['env:unset', 'API_URL', 'NOTHING', ...staging]);
-    expect(removed.stdout).toContain('Removed API_URL, NOTHING from staging of shop.\n');
+    expect(removed.stdout).toContain('Removed API_URL from staging of shop.\n');
+    const sent = () => bench.runtime.requests.filter(({method}) => method === 'PATCH').length;
+    const before = sent();
+    const dryRun = await mycli(['env:unset', 'API_KEY', ...staging, '--dry-run']);
+    expect(dryRun.stdout).toBe('Dry run: would remove API_KEY from staging of shop.\n');
+    const missing = await mycli(['env:unset', 'API_URL', 'NOTHING', ...staging]);
+    expect(missing.stdout).toBe('staging has no variable API_URL or NOTHING. Nothing was changed.\n');
+    expect(sent()).toBe(before);
     const diff = await documentOf(['env:diff', '.env', ...staging]);
     expect(diff).toMatchObject({missing: ['API_URL'], extra: ['TOKEN'], shared: ['API_KEY']});
     expect((await mycli(['env:diff', '.env', ...staging])).stdout).toBe(
