@@ -28,6 +28,7 @@ import {
   unsupportedWarnings,
   verifyConfiguration,
 } from '../operations/targets/compare-target.js';
+import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known} from './ledger.js';
@@ -82,7 +83,7 @@ function comparison({targetSlug, configuration}: DiffTargetOptions) {
     name: 'compare',
     title: `Compare ${targetSlug} with the configuration`,
     async run(open: OpenBackend, outlet: Outlet) {
-      const state = await readState(open, targetSlug, configuration);
+      const state = await readState(open, targetSlug, configuration).catch(suggestCreation(open, targetSlug));
       const differences = compareTarget(state, configuration);
       const warnings = unsupportedWarnings(open, state, configuration);
       for (const warning of warnings) outlet.warn(warning);
@@ -91,6 +92,15 @@ function comparison({targetSlug, configuration}: DiffTargetOptions) {
       const diff: TargetDiff = {...open.project, targetSlug, identical: length === 0, differences, warnings};
       return {state, diff};
     },
+  };
+}
+
+/** Says of a target that is configured and not there how to create it. */
+function suggestCreation({flags}: OpenBackend, targetSlug: string) {
+  return (error: unknown): never => {
+    if (!isRuntimeCliError(error) || !Array.isArray(error.details?.['targets'])) throw error;
+    const create = {run: ['target:create', targetSlug, ...flags()]};
+    throw amendError(error, {suggestions: [['To create it as configured, run: ', create]]});
   };
 }
 

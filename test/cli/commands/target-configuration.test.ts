@@ -57,6 +57,18 @@ describe('target:diff and target:apply', () => {
     });
   });
 
+  test('a target that is configured and not there can be created, which the error says', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    await configure({targets: {qa: {settings: {logLevel: 'debug'}, variables: ['API_KEY']}}});
+    for (const line of ['target:diff qa', 'target:apply qa --yes', 'target:apply qa --dry-run']) {
+      for (const env of [{}, api]) {
+        const {code, stderr} = await bench.mycli(line.split(' '), env);
+        const create = /To create it as configured, run: mycli target:create qa /;
+        expect({code, stderr}).toEqual({code: 7, stderr: expect.stringMatching(create)});
+      }
+    }
+  });
+
   test('the value of a new access header is shown once, or is in a file of the user alone', async () => {
     await bench.mycli(['push', '--target', 'staging', '--wait']);
     await configure({targets: {staging: {access: true}}});
