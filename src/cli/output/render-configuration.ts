@@ -49,8 +49,13 @@ export function renderTargetDiff(result: TargetDiff, output: Output): TargetDiff
   return result;
 }
 
-function adviseVariables({differences, projectSlug, targetSlug, backend}: TargetDiff, output: Output): void {
-  const missing = differences.filter(({kind}) => kind === 'variable').map(({name}) => `${name}=@FILE`);
+function missingVariables({differences}: TargetDiff): readonly string[] {
+  return differences.filter(({kind}) => kind === 'variable').map(({name}) => name);
+}
+
+function adviseVariables(result: TargetDiff, output: Output): void {
+  const {projectSlug, targetSlug, backend} = result;
+  const missing = missingVariables(result).map((name) => `${name}=@FILE`);
   const set = {run: ['env:set', ...missing, ...placeFlags({projectSlug, targetSlug, backend})]};
   if (missing.length > 0) output.hint(['To set what is missing, run: ', set]);
 }
@@ -67,9 +72,14 @@ export function renderWrittenTarget(result: DiffedTarget, output: Output): Diffe
 }
 
 export function renderApplied(result: AppliedTarget, output: Output): AppliedTarget {
-  const {applied, dryRun, targetSlug, access} = result;
+  const {applied, dryRun, targetSlug, access, identical} = result;
   if (dryRun) return {...result, ...renderTargetDiff(result, output)};
-  if (applied === 0 && access === undefined) output.outcome(`Nothing to change: ${targetSlug} is as configured.`);
+  if (applied === 0 && access === undefined)
+    output.outcome(
+      identical
+        ? `Nothing to change: ${targetSlug} is as configured.`
+        : `Nothing to apply. ${targetSlug} still lacks ${missingVariables(result).join(', ')}.`,
+    );
   else if (applied === 0) output.outcome(`Created a new access header for ${targetSlug}.`);
   else output.outcome(`Changed ${targetSlug}: ${count(applied, 'difference')} resolved.`);
   adviseVariables(result, output);

@@ -69,6 +69,14 @@ describe('target:diff and target:apply', () => {
     }
   });
 
+  test('where only variables are missing, target:apply has nothing to apply, and names them', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    await configure({targets: {staging: {variables: ['API_KEY', 'API_URL']}}});
+    const {code, stdout} = await bench.mycli(['target:apply', 'staging', '--yes']);
+    const [first] = stdout.split('\n');
+    expect({code, first}).toEqual({code: 0, first: 'Nothing to apply. staging still lacks API_KEY, API_URL.'});
+  });
+
   test('the value of a new access header is shown once, or is in a file of the user alone', async () => {
     await bench.mycli(['push', '--target', 'staging', '--wait']);
     await configure({targets: {staging: {access: true}}});
