@@ -13,6 +13,7 @@ import {isSecretHeader, isSecretName, plainName} from '../../http/redact.js';
 import {loadModule, type Guard} from '../../modules/load-module.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {describeProblems, fieldProblems, keyed, objectSchema, nonEmpty} from '../../settings/schemas.js';
+import {targetSettings} from '../../settings/target-settings.js';
 import type {ConfigFile, ConfigSettings} from './settings.js';
 import {finished} from './text.js';
 
@@ -258,7 +259,8 @@ function unknownKey(path: readonly string[], file: string): Error {
   );
   const names = siblings.map((candidate) => pathOf(candidate)[objects.length] ?? '');
   const keys = [...new Set([...names, ...(path.length === 1 ? ['$schema', 'targets'] : [])])];
-  const similar = nearest(key, keys);
+  const isSetting = isTarget && path.length === 3 && Object.hasOwn(targetSettings, key);
+  const similar = isSetting ? [...path.slice(0, 2), 'settings', key].join('.') : nearest(key, keys);
   return createError('ERR_CONFIG_INVALID', `${file} has an unknown key: ${shown}.`, {
     suggestions: [similar === undefined ? `Known keys: ${keys.join(', ')}.` : `Did you mean ${similar}?`],
   });

@@ -205,6 +205,11 @@ describe('reading', () => {
     [{targets: {live: {gaurd: {}}}}, 'unknown key: targets.live.gaurd', 'Did you mean guard?'],
     [{targets: {live: {guard: {branches: []}}}}, 'unknown key: targets.live.guard.branches', 'Did you mean branch?'],
     [
+      {targets: {live: {logLevel: 'debug'}}},
+      'unknown key: targets.live.logLevel',
+      /targets\.live\.settings\.logLevel\?$/,
+    ],
+    [
       {targets: {live: {origin: 'x'}}},
       'has an unknown key: targets.live.origin',
       /^Known keys: check, settings, redirects, /,
