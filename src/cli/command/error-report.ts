@@ -172,6 +172,9 @@ function describeExtra(extra: readonly string[], flags: readonly string[], comma
   return {message, suggestions: [`If it is the ${names.join(' or the ')}, pass ${pass}.`]};
 }
 
+/** The commands whose argument is the target. */
+const targetArgument = /^target:(?:apply|create|delete|diff)$/;
+
 function describeUnknownFlags(unknown: readonly string[], known: readonly string[], command?: string): Description {
   // What follows `=` may be a secret.
   const names = unknown.map((flag) => flag.replace(/=.*/s, ''));
@@ -181,6 +184,8 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
     }
     const needless = needlessFlags.find(({flags, command: only = command}) => flags.test(name) && only === command);
     if (needless !== undefined) return [`Leave out ${name}: ${needless.why}.`];
+    if (command !== undefined && targetArgument.test(command) && /^(?:--target|-t)$/.test(name))
+      return [['Pass the target as an argument: ', {run: [command, 'SLUG']}]];
     const word = name.replace(/^-+/, '');
     const setting = settingWithoutFlag(word);
     if (setting !== undefined) return [`${name} is not a flag: set ${placesOf(setting)}.`];

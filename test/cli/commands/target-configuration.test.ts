@@ -145,6 +145,18 @@ describe('target:diff and target:apply', () => {
     expect(await documentOf('target:invalidate /images/*.png --target staging')).toMatchObject({code: 0});
   });
 
+  test('a target that is passed as a flag belongs into the argument, which the error says', async () => {
+    for (const command of ['target:diff', 'target:apply', 'target:delete', 'target:create']) {
+      for (const flag of ['--target', '-t']) {
+        const {code, stderr} = await bench.mycli([command, flag, 'staging']);
+        expect({code, stderr}).toEqual({
+          code: 2,
+          stderr: expect.stringContaining(`Pass the target as an argument: mycli ${command} SLUG\n`),
+        });
+      }
+    }
+  });
+
   test('what is typed for other clients is answered with what to type here', async () => {
     for (const [words, command] of [
       ['mrt env get', 'mycli target:diff --init'],
