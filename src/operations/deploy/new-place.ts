@@ -24,11 +24,12 @@ export async function lookForTarget(open: OpenBackend, release: Release): Promis
   if (targets === undefined) return {};
   const known = targets.find((item) => item.targetSlug === targetSlug);
   if (known !== undefined) return {listedUrl: shownUrl(known.url)};
-  refuseUnsafe({operation: 'create-target', targetSlug}, open.host);
-  if (create === false) knownAmong(targets, open, targetSlug, {suggestPush: false});
   const slugs = targets.map((item) => item.targetSlug);
+  const meant = meantBy(targetSlug, slugs);
+  refuseUnsafe({operation: 'create-target', targetSlug, meant}, open.host);
+  if (create === false) knownAmong(targets, open, targetSlug, {suggestPush: false});
   const project = slugs.length === 0 ? await newProject(open) : undefined;
-  return {newPlace: project ?? {kind: 'target', slug: targetSlug, meant: meantBy(targetSlug, slugs)}};
+  return {newPlace: project ?? {kind: 'target', slug: targetSlug, meant}};
 }
 
 async function newProject(open: OpenBackend): Promise<NewPlace | undefined> {

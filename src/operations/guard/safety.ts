@@ -43,10 +43,13 @@ interface Change {
   readonly targetSlug?: string | undefined;
   /** Whether the caller says that the target is production. False does not override the name. */
   readonly production?: boolean | undefined;
+  /** The target that may be meant instead of a new one. */
+  readonly meant?: string | undefined;
 }
 
 /** Refuses a change that `MYCLI_SAFETY` does not allow. */
-export function refuseUnsafe({operation, targetSlug, production}: Change, host: Pick<Host, 'env' | 'safety'>): void {
+export function refuseUnsafe(change: Change, host: Pick<Host, 'env' | 'safety'>): void {
+  const {operation, targetSlug, production, meant} = change;
   const refuses: Readonly<Record<SafetyMode, boolean>> = {
     'read-only': true,
     'no-delete': operation === 'delete' || operation === 'delete-target',
@@ -55,12 +58,19 @@ export function refuseUnsafe({operation, targetSlug, production}: Change, host: 
   };
   const mode = safetyOf(host).find((candidate) => refuses[candidate]);
   if (mode === undefined) return;
-  const target = targetSlug === undefined ? '' : ` "${targetSlug}"`;
-  const what = mode === 'no-production' ? `${meanings[mode]}, and the target${target} is production` : meanings[mode];
-  throw createError('ERR_SAFETY', `${safetyVariable}=${mode} ${what}. Nothing was changed.`, {
-    suggestions: [`Change ${safetyVariable} in the environment. No flag, option or configuration file loosens it.`],
+  throw createError('ERR_SAFETY', `${safetyVariable}=${mode} ${blocked(mode, change)}. Nothing was changed.`, {
+    suggestions: [
+      ...(meant === undefined ? [] : [`Did you mean ${meant}?`]),
+      `Change ${safetyVariable} in the environment. No flag, option or configuration file loosens it.`,
+    ],
     details: {safety: mode, operation, ...(targetSlug !== undefined && {targetSlug})},
   });
+}
+
+function blocked(mode: SafetyMode, {targetSlug}: Change): string {
+  if (targetSlug === undefined) return meanings[mode];
+  if (mode === 'no-create') return `blocks creating the target "${targetSlug}"`;
+  return mode === 'no-production' ? `${meanings[mode]}, and the target "${targetSlug}" is production` : meanings[mode];
 }
 
 const productionWords: ReadonlySet<string> = new Set(['production', 'prod', 'prd', 'live']);

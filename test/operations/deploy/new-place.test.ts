@@ -56,7 +56,11 @@ describe('a new target', () => {
       suggestions: ['Did you mean production?', 'Its targets: production'],
     });
     const host = {...project.host, env: {MYCLI_SAFETY: 'no-create'}};
-    await expect(deployBundle({...push, bundleId: 1}, host)).rejects.toMatchObject({code: 'ERR_SAFETY'});
+    await expect(deployBundle({...push, bundleId: 1}, host)).rejects.toMatchObject({
+      code: 'ERR_SAFETY',
+      message: 'MYCLI_SAFETY=no-create blocks creating the target "prodction". Nothing was changed.',
+      suggestions: ['Did you mean production?', expect.stringContaining('Change MYCLI_SAFETY') as string],
+    });
     await expect(pushRuntimeBundle({...push, create: true}, host)).rejects.toMatchObject({code: 'ERR_SAFETY'});
     expect(writes()).toEqual([]);
     await pushRuntimeBundle({...push, targetSlug: 'production', create: false}, host);
