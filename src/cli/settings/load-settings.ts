@@ -341,8 +341,11 @@ async function readFlagSecret(name: string, text: string, reader: SecretReader):
     return text.startsWith('@') ? await readText(pathFrom(cwd, text.slice(1))) : text;
   } catch (error) {
     // Without the path, which is the secret itself if the user did not know what `@` means.
-    const message = asSentence(`The ${name} file cannot be read: ${reasonOf(error)}`);
-    throw createError('ERR_OPTION_INVALID', message, {cause: error});
+    const message = asSentence(`The file for ${name} cannot be read: ${reasonOf(error)}`);
+    throw createError('ERR_OPTION_INVALID', message, {
+      suggestions: ['Check the path after the @. If the value itself begins with @, pass - and pipe it.'],
+      cause: error,
+    });
   }
 }
 

@@ -84,7 +84,7 @@ describe('readSecrets', () => {
     ['an empty literal', flag('api-key', '  '), 'The value of --api-key is empty.'],
     ['an empty stdin', flag('api-key', '-'), 'The value of --api-key is empty.'],
     ['several lines', variable('MYCLI_API_KEY', 'canary\ncanary'), 'The value of MYCLI_API_KEY contains a line break'],
-    ['a missing file', flag('api-key', '@absent'), 'The --api-key file cannot be read: no such file or directory.'],
+    ['a missing file', flag('api-key', '@absent'), 'The file for --api-key cannot be read: no such file or directory.'],
   ])('%s is an error that does not repeat the secret', async (_what, setting, message) => {
     const error: unknown = await read({apiKey: setting}).catch((reason: unknown) => reason);
     expect(error).toMatchObject({code: 'ERR_OPTION_INVALID', message: expect.stringContaining(message) as string});
@@ -165,7 +165,7 @@ describe('readPluginSettings', () => {
   });
 
   test.each([
-    [['token=@absent.txt'], {}, 'ERR_OPTION_INVALID', /^The --backend-option token file cannot be read: /],
+    [['token=@absent.txt'], {}, 'ERR_OPTION_INVALID', /^The file for --backend-option token cannot be read: /],
     [['token=-'], {}, 'ERR_OPTION_INVALID', /^The value of --backend-option token is empty\.$/],
     [['token=-', 'key=-'], {}, 'ERR_USAGE', /^--backend-option token and --backend-option key cannot all be read/],
     [['token=-'], {'api-key': '-'}, 'ERR_USAGE', /^--api-key and --backend-option token cannot all be read/],
