@@ -73,13 +73,20 @@ export function blameUserCode(error: unknown, root: string, cwd: string): unknow
 
 const usageExitCode = 2;
 
+interface ParsedFlag {
+  readonly required?: boolean;
+  readonly helpValue?: string | readonly string[];
+  readonly summary?: string;
+}
+
 /** An error of oclif, with an exit code. The other keys are those of errors about the command line. */
 export interface OclifError extends Error {
   readonly oclif: {readonly exit?: number | undefined};
   readonly flags?: readonly string[];
   readonly args?: readonly (string | {readonly name: string; readonly description?: string})[];
   readonly parse?: {
-    readonly input?: {readonly flags?: Readonly<Record<string, unknown>>; readonly argv?: readonly string[]};
+    readonly input?: {readonly flags?: Readonly<Record<string, ParsedFlag>>; readonly argv?: readonly string[]};
+    readonly output?: {readonly flags?: Readonly<Record<string, unknown>>};
   };
 }
 
@@ -132,6 +139,14 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
       : [];
     const suggestions = [...missing.flatMap(({description = []}) => description), ...lists];
     return {message: `Missing ${missing.length === 1 ? 'argument' : 'arguments'}: ${names}`, suggestions};
+  }
+  const given = parse?.output?.flags;
+  const lacking = Object.entries(parse?.input?.flags ?? {}).find(
+    ([name, {required}]) => required === true && given !== undefined && given[name] === undefined,
+  );
+  if (lacking !== undefined) {
+    const [name, {helpValue = 'VALUE', summary = []}] = lacking;
+    return {message: `Missing flag: --${name} ${[helpValue].flat().join(' ')}`, suggestions: [summary].flat()};
   }
   const lines = withoutEscapeSequences(withoutMarks(message))
     .replace('See more help with --help', '')

@@ -29,7 +29,7 @@ describe('what oclif complains about', () => {
       "If it is the target or the project, pass --target 'My shop' or --project 'My shop'.",
     ],
     [['require'], 'Missing argument: BUNDLE', 'Run mycli bundle:list to list the bundles.'],
-    [['fail'], 'Missing required flag how.'],
+    [['fail'], 'Missing flag: --how VALUE'],
     [['show', '--color', 'blue'], 'Expected --color=blue to be one of: red, green.'],
     [['show', '--number', 'x'], '--number: Expected an integer but received: x.'],
     [['show', '--need', 'x'], 'All of the following must be provided when using --need: --color.'],

@@ -63,6 +63,13 @@ describe('what a command needs and does not have', () => {
     });
   });
 
+  test('is told with what the flag is for', async () => {
+    expect(await errorOf(['promote', '--target', 'live'])).toMatchObject({
+      message: 'Missing flag: --from SLUG',
+      suggestions: ['Target that runs the bundle.', 'Run mycli bundle:promote --help for usage.'],
+    });
+  });
+
   test('is told with the login for the origin that was given', async () => {
     const args = ['bundle:list', '-p', 'shop', '--origin', 'http://127.0.0.1:9999'];
     expect(await errorOf(args)).toMatchObject({
