@@ -1,4 +1,6 @@
 import type {BundleId, DeploymentState} from '../backends/contract.js';
+import type {HostBackend} from '../backends/host-backend.js';
+import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {requireCapability} from '../operations/call-backend.js';
 import {chooseCapable, openNamed, withFallback, withOtherBackend} from '../operations/choose-backend.js';
 import {followUpCapabilities, planRelease, verifyPromotion, type Release} from '../operations/deploy/release.js';
@@ -44,11 +46,21 @@ const resolve: Step<DeployRequest> = {
     const chosen = await chooseCapable({...connection, wait: release.wait}, needed, host);
     const {backend} = chosen.open;
     if (from !== undefined && !backend.promote) requireCapability(backend, 'deploy');
-    if (bundleId !== undefined && bundleId !== 'latest') idFor(backend, bundleId);
+    if (bundleId !== undefined && bundleId !== 'latest') verifyId(backend, bundleId, release);
     const listed = release.operation === 'rollback' ? {} : await lookForTarget(chosen.open, release);
     return {...chosen, bundleId, from, ...listed};
   },
 };
+
+/** @throws RuntimeCliError for what is no ID; users type the target as the argument of a deployment */
+function verifyId(backend: HostBackend, bundleId: BundleId, {operation}: Release): void {
+  try {
+    idFor(backend, bundleId);
+  } catch (error) {
+    if (operation !== 'deploy' || !isRuntimeCliError(error) || error.details?.['bundleId'] === undefined) throw error;
+    throw amendError(error, {suggestions: [`If it is the target, pass latest --target ${String(bundleId)}.`]});
+  }
+}
 
 function adviseOther({fallback}: Ledger) {
   return (error: unknown) => {

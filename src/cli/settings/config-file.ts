@@ -235,7 +235,7 @@ async function configFile(file: string, search: ConfigSearch): Promise<FileConte
   }
   const problems = fieldProblems(issues);
   throw createError('ERR_CONFIG_INVALID', `${file} is invalid: ${describeProblems(problems)}.`, {
-    suggestions: ['Correct the file. docs/reference/configuration.md lists its keys.'],
+    suggestions: ['Correct the file. Its keys are in docs/reference/configuration.md of the package mycli.'],
     details: {file, problems},
   });
 }

@@ -31,7 +31,9 @@ export async function readRedirects(path: string): Promise<readonly Redirect[]> 
   const more = problems.length > mostShown ? [`and ${String(problems.length - mostShown)} more`] : [];
   const shown = [...problems.slice(0, mostShown), ...more].join('; ');
   throw createError('ERR_CONFIG_INVALID', `${path} has redirects that targets do not support. ${shown}.`, {
-    suggestions: ['Correct these, or leave them out. docs/reference/configuration.md has the fields of a redirect.'],
+    suggestions: [
+      'Correct these, or leave them out. The fields are in docs/reference/configuration.md of the package mycli.',
+    ],
     details: {file: path, problems},
   });
 }
