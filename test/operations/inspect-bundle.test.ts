@@ -40,6 +40,15 @@ describe('looking into an archive file', () => {
     ]);
   });
 
+  test('refuses a folder, and says how to list its files', async () => {
+    await using project = await createProject();
+    await expect(inspectArchive('build', {}, project.host)).rejects.toMatchObject({
+      code: 'ERR_ARCHIVE_INVALID',
+      message: `${join(project.directory, 'build')} is a folder, not an archive.`,
+      suggestions: expect.arrayContaining([expect.stringContaining('--dry-run')]) as unknown,
+    });
+  });
+
   test('without its manifest says the same', async () => {
     await using project = await createProject();
     await buildBundle({output: 'a.tar.gz', rootDir: 'app'}, project.host);

@@ -129,6 +129,15 @@ export async function readable<Result>(
     return await read();
   } catch (error) {
     signal?.throwIfAborted();
+    if (systemCode(error) === 'EISDIR') {
+      throw createError('ERR_ARCHIVE_INVALID', `${path} is a folder, not an archive.`, {
+        suggestions: [
+          ['To list what a push of it sends, run ', {run: ['bundle:push', path, '--dry-run']}, '.'],
+          ['To build an archive of it, run ', {run: ['bundle:build', path]}, '.'],
+        ],
+        cause: error,
+      });
+    }
     if (systemCode(error) !== 'ENOENT') throw invalidArchive(path, reasonOf(error), error);
     throw createError('ERR_ARCHIVE_INVALID', `The archive ${path} does not exist.`, {
       suggestions: [['Check the path, or build it with ', {run: ['bundle:build', '--output', 'FILE']}, '.']],
