@@ -309,6 +309,12 @@ const contacts: Readonly<Record<string, Contact>> = {
     push: {public: ['de/index.html', 'en/index.html'], warning: /no index\.html at the top.* \/de\/, \/en\//},
     static: {public: ['de/index.html', 'en/index.html'], warning: /no home page/},
   },
+  'a server beside its pages': {
+    files: {'dist/server.mjs': '', 'dist/public/index.html': page},
+    folder: 'dist',
+    push: /The build has server\.mjs\. If that is its server, pass --ssr-only server\.mjs\.\n.*in public\. To push them without a server/,
+    static: refusedServer,
+  },
   'a folder of images': {
     files: {'out/a.png': ''},
     folder: 'out',

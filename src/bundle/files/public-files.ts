@@ -249,16 +249,20 @@ function ignoredError({path, rule}: {readonly path: string; readonly rule: strin
 function missingError(what: string, files: readonly BundleFile[], hints: readonly string[] = []): Error {
   const pages = files.flatMap(({path}) => (posix.basename(path) === 'index.html' ? [posix.dirname(path)] : []));
   const looksStatic = files.some(({path}) => path === 'index.html');
+  const server = files.find(({path}) => /^server\.[cm]?js$/.test(path))?.path;
   return createError('ERR_SSR_ENTRY_MISSING', `The build has no server-only file. ${what}`, {
     suggestions: [
       ...hints,
+      ...(server === undefined ? [] : [`The build has ${server}. If that is its server, pass --ssr-only ${server}.`]),
       ...phpAdvice(files.map(({path}) => path)),
       ...(files.some(({path}) => /\.d\.[cm]?ts$/.test(path)) && !looksStatic
         ? ['It looks like the build of a library. Push the application that uses it.']
         : []),
       ...(pages.length === 0 || looksStatic || hints.length > 0
         ? []
-        : [`Its pages are below it, in ${listPaths(pages, listed)}. To push a site, pass its folder.`]),
+        : [
+            `Its pages are below it, in ${listPaths(pages, listed)}. To push ${server === undefined ? 'a site' : 'them without a server'}, pass that folder.`,
+          ]),
       ...(looksStatic ? ['For a static site, pass --static or set static: true in mycli.config.'] : []),
       'Pass --ssr-only GLOB to choose the server-only files.',
       'Check that this is the folder that the build wrote (--build-directory, unless it is an argument).',
