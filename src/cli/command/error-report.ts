@@ -201,6 +201,10 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
     if (needless !== undefined) return [`Leave out ${name}: ${needless.why}.`];
     if (command !== undefined && targetArgument.test(command) && /^(?:--target|-t)$/.test(name))
       return [['Pass the target as an argument: ', {run: [command, 'SLUG']}]];
+    if (name === '--dry-run') {
+      const history: Suggestion = ['Run ', {run: ['bundle:history']}, ' to see what a target ran before.'];
+      return ['This command has no dry run.', ...(command === 'bundle:rollback' ? [history] : [])];
+    }
     const word = name.replace(/^-+/, '');
     const setting = settingWithoutFlag(word);
     if (setting !== undefined) return [`${name} is not a flag: set ${placesOf(setting)}.`];
