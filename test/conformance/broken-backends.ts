@@ -149,7 +149,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return call(context);
     },
   ),
-  brokenCall('reports the status of deployments of other projects', 'getDeployment', findingOthers),
   broken('copies no redirects', (good) => ({
     async createTarget({targetSlug, ...request}, context) {
       const made = await good.createTarget({targetSlug, ...request}, context);

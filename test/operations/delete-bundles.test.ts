@@ -106,7 +106,6 @@ describe('deleting bundles', () => {
   });
 
   test.each([
-    ['no id', {bundleIds: []}, 'ERR_OPTION_INVALID'],
     ['an invalid id, even among others', {bundleIds: [1, 'newest']}, 'ERR_OPTION_INVALID'],
     ['Api', {bundleIds: [1], preference: 'api'}, 'ERR_CAPABILITY_UNSUPPORTED'],
   ])('refuses %s before anything is sent', async (_, options, code) => {

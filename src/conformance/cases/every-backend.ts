@@ -37,10 +37,6 @@ export const everyBackendCases: readonly Case[] = [
       if (!backend.deploy) return;
       const {targetSlug} = subject;
       await assertApart([{subject: other, targetSlug}], {subject, targetSlug});
-      const {deployment} = await subject.deployed(bundleId);
-      if (!backend.getDeployment) return;
-      const {result} = await outcomeOf(other.call('getDeployment', deployment));
-      assert.ok(result?.status !== 'finished', `Another project has the status of a deployment. ${advice}`);
     },
   },
   {
