@@ -30,7 +30,7 @@ export async function readRedirects(path: string): Promise<readonly Redirect[]> 
   if (problems.length === 0) return read.flatMap(({redirect}) => redirect ?? []);
   const more = problems.length > mostShown ? [`and ${String(problems.length - mostShown)} more`] : [];
   const shown = [...problems.slice(0, mostShown), ...more].join('; ');
-  throw createError('ERR_CONFIG_INVALID', `${path} has redirects that targets do not support. ${shown}.`, {
+  throw createError('ERR_CONFIG_INVALID', `${path} has redirects that targets do not support: ${shown}.`, {
     suggestions: [
       'Correct these, or leave them out. The fields are in docs/reference/configuration.md of the package mycli.',
     ],
@@ -85,7 +85,7 @@ function lines(text: string): readonly Entry[] {
         rest.length > 0 || code.includes('=') || /^\w+=/.test(to)
           ? 'conditions and parameters are not supported'
           : !/^30[12]$/.test(code)
-            ? `a target has redirects with 301 and 302, not ${code}`
+            ? `it has status ${code}; a target takes 301 or 302`
             : /\/:\w/.test(from + to.replaceAll(':splat', '')) || (splat && !from.endsWith('*'))
               ? 'the only placeholder is * at the end, which is :splat'
               : undefined;

@@ -46,8 +46,8 @@ test('redirects: lines of other hosts are read, and what a target cannot have is
   const wrong = ['/a /b 200', '/* /index.html 404', '/p/:id /q/:id', '/s id=:id /t 301', '/c /d 302 Country=us', '/f'];
   const error: unknown = await read('_redirects', wrong.join('\n')).catch((reason: unknown) => reason);
   expect((error as {details: {problems: readonly string[]}}).details.problems).toEqual([
-    'line 1: a target has redirects with 301 and 302, not 200',
-    'line 2: a target has redirects with 301 and 302, not 404',
+    'line 1: it has status 200; a target takes 301 or 302',
+    'line 2: it has status 404; a target takes 301 or 302',
     'line 3: the only placeholder is * at the end, which is :splat',
     'line 4: conditions and parameters are not supported',
     'line 5: conditions and parameters are not supported',
