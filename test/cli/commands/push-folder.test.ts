@@ -121,6 +121,11 @@ describe('the folder to push', () => {
     expect(stderr).toContain('--static cannot be combined with patterns, because it shares every file; --ssr-only is');
   });
 
+  test('push: says who gets the files of each category', async () => {
+    await write({'build/ssr.js': '', 'build/a.css': ''});
+    expect((await build()).stdout).toContain('Anyone can download what is shared or other. The server gets what is');
+  });
+
   test('push: leaves a build to its configuration', async () => {
     await write({'dist/index.html': '', 'dist/app.js': ''});
     await write({'config.server.js': "export default {ssrOnly: ['app.js'], ssrShared: ['index.html']};"});
