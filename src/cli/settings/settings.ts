@@ -339,7 +339,9 @@ export function describeSettings(settings: Settings, keys: readonly SettingKey[]
   return rows.map(({key, label, syntax, setting: {value, source}}) => {
     const plain = Array.isArray(value) ? value.join(' ') : value;
     const text = typeof plain === 'string' ? shownText(syntax, plain) : inspect(plain);
-    const shown = key === 'runtimeBackend' ? backendTitle(text) : text;
+    // The service, or another branch, may keep a preview from this slug.
+    const isPreview = key === 'targetSlug' && source.name === 'BRANCH';
+    const shown = isPreview ? 'preview of the branch' : key === 'runtimeBackend' ? backendTitle(text) : text;
     return `${label.padEnd(width)}  ${shown}  (${sourceName(source, cwd)})`;
   });
 }

@@ -58,6 +58,8 @@ test('preview:up says once what it has verified, and where, for a new preview to
   expect(code, stderr).toBe(0);
   expect(stderr.match(/^Verified: /gm)).toHaveLength(1);
   expect(stderr.match(/^Backend: /gm), stderr).toHaveLength(1);
+  // Its slug is not known before the service has made it.
+  expect(stderr).toMatch(/^ +target +preview of the branch +\(BRANCH\)$/m);
 });
 
 test('previews of branches with the same letters stay apart, also as copies', async () => {
