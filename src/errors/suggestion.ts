@@ -81,6 +81,7 @@ export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
   status: target,
   'project:list': project.filter((flag) => flag !== '--project'),
   'target:apply': project,
+  'target:create': project,
   'target:delete': project,
   'target:diff': project,
   'target:list': project,
