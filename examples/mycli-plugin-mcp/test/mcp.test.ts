@@ -94,7 +94,7 @@ test('an agent pushes, looks, reads logs and rolls back, and hears of each step'
   const {port, host} = new URL(url);
   const [answer] = await once(request({host: '127.0.0.1', port, headers: {host}}).end(), 'response');
   answer.resume();
-  expect(await call('logs', {target: 'staging', seconds: 3})).toMatchObject({
+  expect(await call('logs', {target: 'staging', seconds: 8})).toMatchObject({
     structuredContent: {documents: expect.arrayContaining([expect.objectContaining({message: 'alive'})])},
   });
   expect(await call('bundle_rollback', {target: 'staging', wait: true})).not.toHaveProperty('isError');
