@@ -5,6 +5,7 @@ import {replaceTextFile} from '../../files/write-files.js';
 import {accessHeader} from '../../settings/target-settings.js';
 import {count} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
+import type {CommandContext} from '../command/command-context.js';
 import type {DiffedTarget} from './documents.js';
 import type {Output} from './output.js';
 
@@ -61,12 +62,19 @@ function adviseVariables(result: TargetDiff, output: Output): void {
 }
 
 /** Shows what `--init` has written, or has not because the file is code. */
-export function renderWrittenTarget(result: DiffedTarget, output: Output): DiffedTarget {
+export function renderWrittenTarget(
+  result: DiffedTarget,
+  {output, configFile}: Pick<CommandContext, 'output' | 'configFile'>,
+): DiffedTarget {
   const {file, targetSlug, configuration} = result;
   if (file !== undefined) output.outcome(`Wrote what ${targetSlug} is like into ${file}.`);
   else {
-    output.outcome('Add this to "targets" of the configuration, which is code:');
-    output.result(`'${targetSlug}': ${inspect(configuration, {depth: null, compact: false, maxArrayLength: null})},`);
+    const text = (value: unknown) => inspect(value, {depth: null, compact: false, maxArrayLength: null});
+    const hasTargets = configFile !== undefined && configFile.targets.size > 0;
+    output.outcome(`Add this to ${hasTargets ? '"targets" of ' : ''}the configuration, which is code:`);
+    output.result(
+      hasTargets ? `'${targetSlug}': ${text(configuration)},` : `targets: ${text({[targetSlug]: configuration})},`,
+    );
   }
   return result;
 }

@@ -1,5 +1,5 @@
 import type {TargetConfiguration} from '../../operations/targets/options.js';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
 import type {TargetConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
 import {withLock} from '../../files/lock.js';
@@ -23,12 +23,20 @@ export async function targetConfigurationOf(settings: Settings): Promise<TargetC
 }
 
 /** What the target is to be like. @throws RuntimeCliError if the settings say nothing about it. */
-export async function requireConfiguration(settings: Settings, slug: string): Promise<TargetConfiguration> {
+export async function requireConfiguration(
+  settings: Settings,
+  slug: string,
+  {configFile}: Pick<CommandContext, 'configFile'>,
+): Promise<TargetConfiguration> {
   const configuration = await targetConfigurationOf(settings);
   if (Object.keys(configuration).length > 0) return configuration;
   const init = {run: ['target:diff', slug, '--init']};
   throw createError('ERR_USAGE', `The configuration does not describe the target "${slug}".`, {
-    suggestions: [['To write its current state into the configuration, run: ', init]],
+    suggestions: [
+      configFile === undefined || configFile.path.endsWith('.json')
+        ? ['To write its current state into the configuration, run: ', init]
+        : ['Run ', init, `, and paste what it prints into ${basename(configFile.path)}.`],
+    ],
   });
 }
 

@@ -35,7 +35,7 @@ export default class TargetApply extends BaseCommand<typeof TargetApply, 'target
     const {applyTarget} = await import('../../pipelines/configure.js');
     const {requireConfiguration} = await import('../../cli/setup/target-config.js');
     const {listDifferences, renderApplied, withAccess} = await import('../../cli/output/render-configuration.js');
-    const configuration = await requireConfiguration(settings, options.targetSlug);
+    const configuration = await requireConfiguration(settings, options.targetSlug, context);
     const confirm = async (_: string, diff: TargetDiff) => {
       listDifferences(diff, context.output);
       await ask(`Change ${options.targetSlug} of ${options.projectSlug}?`);

@@ -31,12 +31,9 @@ export default class TargetDiff extends BaseCommand<typeof TargetDiff, 'target:d
     if (this.flags.init) {
       const {configuration, ...place} = await describeConfiguration(options, host);
       const written = await writeTarget(configuration, options, context);
-      return renderWrittenTarget(
-        {...place, identical: true, differences: [], warnings: [], ...written},
-        context.output,
-      );
+      return renderWrittenTarget({...place, identical: true, differences: [], warnings: [], ...written}, context);
     }
-    const configuration = await requireConfiguration(settings, options.targetSlug);
+    const configuration = await requireConfiguration(settings, options.targetSlug, context);
     const result = await diffTarget({...options, configuration}, host);
     if (this.flags['exit-code'] && !result.identical) context.session.exitCode = exitCodes.mismatch;
     return renderTargetDiff(result, context.output);

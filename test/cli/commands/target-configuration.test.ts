@@ -77,6 +77,22 @@ describe('target:diff and target:apply', () => {
     expect({code, first}).toEqual({code: 0, first: 'Nothing to apply. staging still lacks API_KEY, API_URL.'});
   });
 
+  test('--init prints what belongs into a configuration that is code, and pasted there, it is the state', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    const path = join(bench.project, 'mycli.config.mjs');
+    await writeFile(path, "export default {projectSlug: 'shop'};\n");
+    const {stderr} = await bench.mycli(['target:diff', 'staging']);
+    expect(stderr).toMatch(
+      /Run mycli target:diff staging --init .*, and paste what it prints into mycli\.config\.mjs\./,
+    );
+    const {stdout} = await bench.mycli(['target:diff', 'staging', '--init']);
+    const snippet = stdout.slice(stdout.indexOf('targets: '));
+    await writeFile(join(bench.project, 'pasted.mjs'), `export default {projectSlug: 'shop', ${snippet}};\n`);
+    expect(await documentOf('target:diff staging --config pasted.mjs')).toMatchObject({code: 0, identical: true});
+    const other = await bench.mycli(['target:diff', 'staging', '--init', '--config', 'pasted.mjs']);
+    expect(other.stdout).toMatch(/^Add this to "targets" of the configuration, which is code:\n'staging': /);
+  });
+
   test('the value of a new access header is shown once, or is in a file of the user alone', async () => {
     await bench.mycli(['push', '--target', 'staging', '--wait']);
     await configure({targets: {staging: {access: true}}});
