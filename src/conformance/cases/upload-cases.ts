@@ -46,9 +46,10 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
         });
         await subject.assertKept(0, 'an aborted upload that was to be cleaned up in context.onAbort()');
         const timeouts = {idleMs: 500, requestMs: 500};
+        const small = await subject.makeBundle({format});
         const stalled = subject.call(
           'upload',
-          stallHalfWay(bundle, () => undefined),
+          stallHalfWay(small, () => undefined),
           {timeouts},
         );
         const {error} = await outcomeOf(stalled);
