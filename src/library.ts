@@ -1,3 +1,5 @@
+import {tmpdir} from 'node:os';
+import type {Writable} from 'node:stream';
 import type {BundleSource, InspectArchiveOptions, PreviewBuildOptions} from './operations/bundle-options.js';
 import type {
   DeployPreviewOptions,
@@ -8,8 +10,6 @@ import type {
   SetVariablesResult,
   TailLogsOptions,
 } from './operations/targets/options.js';
-import {tmpdir} from 'node:os';
-import type {Writable} from 'node:stream';
 import type {LogEntry} from './backends/contract.js';
 import type {ArchiveInspection} from './bundle/contents/bundle-contents.js';
 import type {PackResult} from './bundle/types.js';

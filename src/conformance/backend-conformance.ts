@@ -1,7 +1,8 @@
-import {nearest} from '../text/suggest.js';
 import assert from 'node:assert/strict';
 import {randomBytes} from 'node:crypto';
 import {mkdtemp, rm} from 'node:fs/promises';
+import {nearest} from '../text/suggest.js';
+
 // oxlint-disable-next-line no-restricted-imports -- a case makes and removes the folder of its bundles itself
 import {tmpdir} from 'node:os';
 import path from 'node:path';

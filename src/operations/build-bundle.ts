@@ -1,5 +1,5 @@
-import type {BuildBundleOptions, BuildBundleResult, PreviewBuildOptions} from './bundle-options.js';
 import {relative, resolve} from 'node:path';
+import type {BuildBundleOptions, BuildBundleResult, PreviewBuildOptions} from './bundle-options.js';
 import {
   manifestPathOf,
   planBundle,

@@ -1,6 +1,6 @@
-import type {BundleSource, ComparedBundle, DiffBundlesOptions, ReadSourceOptions} from './bundle-options.js';
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
+import type {BundleSource, ComparedBundle, DiffBundlesOptions, ReadSourceOptions} from './bundle-options.js';
 import type {HostBackend} from '../backends/host-backend.js';
 import type {BackendCapability, BundleId} from '../backends/contract.js';
 import {rejectProblems, slugProblems} from '../settings/definitions.js';

@@ -1,6 +1,6 @@
-import type {BundleInspection, DownloadBundleOptions, DownloadBundleResult} from './bundle-options.js';
 import {lstat} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
+import type {BundleInspection, DownloadBundleOptions, DownloadBundleResult} from './bundle-options.js';
 import type {BackendCapability, BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
 import {backendTitle} from '../backends/names.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';

@@ -1,6 +1,6 @@
+import type {Writable} from 'node:stream';
 import type {BuildBundleOptions, BuildBundleResult, PreviewBuildOptions} from '../operations/bundle-options.js';
 import type {Outlet, RunHost} from '../operations/host.js';
-import type {Writable} from 'node:stream';
 import {packBundle, type BundlePlan} from '../bundle/index.js';
 import type {PackResult} from '../bundle/types.js';
 import {systemCode} from '../errors/system-failure.js';

@@ -138,19 +138,20 @@ const deploy: Step<PushRequest> = {
   },
 };
 
+/** What comes after `upload` is due with a target only. If a step fails, all that follow are left out but `rollback`. */
 const pushRows: Rows<PushRequest> = [
   resolve,
-  guard,
-  confirmTarget,
+  guard, // if a guard is active
+  confirmTarget, // asks for the name of the target, if its guards want that
   verify,
-  confirmNew,
+  confirmNew, // asks, if the target or the project is new and may be mistyped
   build,
-  upload,
-  deploy,
-  wait,
-  check,
-  invalidateAfter,
-  rollback,
+  upload, // changes the service
+  deploy, // changes the service, unless the upload has deployed it
+  wait, // with `wait`, or if something below needs it
+  check, // with checks
+  invalidateAfter, // with patterns; changes the service
+  rollback, // with `rollbackOnFailure`, if the deployment or a check failed for certain; changes the service
 ];
 
 /** Does everything that a push does before it sends anything that writes. */

@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import type {
   BundleInspection,
   DownloadBundleOptions,
@@ -10,7 +11,6 @@ import type {
   ListDeploymentsResult,
 } from '../operations/bundle-options.js';
 import type {ProjectStatus, ProjectStatusOptions} from '../operations/targets/options.js';
-import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {createError} from '../errors/index.js';
 import {count} from '../text/sentence.js';

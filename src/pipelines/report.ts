@@ -4,7 +4,6 @@ import {describeRetry} from '../http/rate-limit/policy.js';
 import type {RetryEvent} from '../http/types.js';
 import type {MemberName} from '../backends/members.js';
 import type {OperationProgress, Outlet} from '../operations/host.js';
-
 import {timeIn} from './event-feed.js';
 import type {PipelineHost} from './host.js';
 import type {Ledger} from './ledger.js';

@@ -1,5 +1,5 @@
-import type {AppliedTarget, TargetDiff, TargetDifference} from '../../operations/targets/options.js';
 import {inspect} from 'node:util';
+import type {AppliedTarget, TargetDiff, TargetDifference} from '../../operations/targets/options.js';
 import type {Redirect} from '../../backends/contract.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {accessHeader} from '../../settings/target-settings.js';

@@ -1,5 +1,5 @@
-import type {TargetConfiguration} from '../../operations/targets/options.js';
 import {basename, join} from 'node:path';
+import type {TargetConfiguration} from '../../operations/targets/options.js';
 import type {TargetConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
 import {withLock} from '../../files/lock.js';

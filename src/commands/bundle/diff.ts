@@ -1,5 +1,5 @@
-import type {BundleSource} from '../../operations/bundle-options.js';
 import {relative} from 'node:path';
+import type {BundleSource} from '../../operations/bundle-options.js';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {bundleOptions, missingBuild, requireTogether} from '../../cli/command/operation-options.js';
 import {refuseOtherProject} from '../../cli/settings/config-file.js';

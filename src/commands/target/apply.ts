@@ -1,5 +1,5 @@
-import type {TargetDiff} from '../../operations/targets/options.js';
 import {resolve} from 'node:path';
+import type {TargetDiff} from '../../operations/targets/options.js';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {targetWait} from '../../cli/command/operation-options.js';

@@ -1,5 +1,5 @@
-import type {PushPreview} from './options.js';
 import {resolve} from 'node:path';
+import type {PushPreview} from './options.js';
 import type {HostBackend} from '../../backends/host-backend.js';
 import {backendTitle} from '../../backends/names.js';
 import {uploadFallbackReason} from '../../backends/select.js';

@@ -1,6 +1,6 @@
-import type {ApplyTargetOptions, TargetConfiguration, TargetDifference} from './options.js';
 import {randomBytes} from 'node:crypto';
 import {setTimeout as pause} from 'node:timers/promises';
+import type {ApplyTargetOptions, TargetConfiguration, TargetDifference} from './options.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {BackendCapability, Redirect, RedirectItem, TargetSettings} from '../../backends/contract.js';
 import {amendError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';

@@ -1,5 +1,5 @@
-import type {DeployPreviewOptions, PreviewItem} from './options.js';
 import {createHash} from 'node:crypto';
+import type {DeployPreviewOptions, PreviewItem} from './options.js';
 import type {BundleId, TargetItem} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {previewIn} from '../../bundle/provenance/provenance.js';

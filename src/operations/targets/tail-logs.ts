@@ -1,5 +1,5 @@
-import type {TailLogsOptions} from './options.js';
 import {setImmediate} from 'node:timers/promises';
+import type {TailLogsOptions} from './options.js';
 import {callBackend} from '../../backends/call.js';
 import type {LogEntry} from '../../backends/contract.js';
 import {backendMembers} from '../../backends/members.js';
