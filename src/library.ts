@@ -33,12 +33,13 @@ import {callFromLibrary, type CallOptions} from './pipelines/library-call.js';
 import {rejectProblems, valueProblems} from './settings/definitions.js';
 import {packageVersion} from './version.js';
 
-// Every call rejects with a RuntimeCliError for what a user can cause, and with `signal.reason` when aborted.
-
 /** The options of calls that change something and have no dry run: they reject `dryRun` rather than ignore it. */
 const {dryRun: _, ...changing} = optionSchemas;
 
-/** Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target. */
+/**
+ * Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const pushRuntimeBundle = libraryCall(resultOf(push.pushRuntimeBundle, push.pushResult), changing);
 
 /**
@@ -48,12 +49,18 @@ export const pushRuntimeBundle = libraryCall(resultOf(push.pushRuntimeBundle, pu
  */
 export const previewPush = libraryCall(push.previewPush);
 
-/** Builds a v2 bundle and uploads it to the legacy origin, without deploying it. */
+/**
+ * Builds a v2 bundle and uploads it to the legacy origin, without deploying it.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promise<PushV2Result> {
   return call(options, (data, host) => push.pushBundleV2(data, auth, host), changing);
 }
 
-/** Builds an archive file and its manifest. */
+/**
+ * Builds an archive file and its manifest.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const buildBundle = libraryCall(build.buildBundle);
 
 /**
@@ -78,12 +85,16 @@ export function inspectArchive(path: string, options: InspectArchiveOptions = {}
   return call(options, (data, host) => read.inspectArchive(path, data, host));
 }
 
-/** Downloads a bundle to a temporary folder and inspects it. */
+/**
+ * Downloads a bundle to a temporary folder and inspects it.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const inspectBundle = libraryCall(read.inspectBundle);
 
 /**
  * Compares two bundles by the digests of their files. Each is an archive, a build directory, an uploaded
  * bundle or what a target runs.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const diffBundles = libraryCall(diff.diffBundles);
 
@@ -96,7 +107,10 @@ export function bundleSource(text: string): Promise<BundleSource> {
   return bundleSourceIn(text, process.cwd());
 }
 
-/** Deploys an uploaded bundle, or the latest one, to a target. */
+/**
+ * Deploys an uploaded bundle, or the latest one, to a target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const deployBundle = libraryCall(resultOf(deploy.deployBundle, deploy.deployResult), changing);
 
 /**
@@ -105,15 +119,22 @@ export const deployBundle = libraryCall(resultOf(deploy.deployBundle, deploy.dep
  */
 export const waitForDeployment = libraryCall(deploy.waitForDeployment);
 
-/** Lists the bundles of a project. */
+/**
+ * Lists the bundles of a project.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const listBundles = libraryCall(read.listBundles);
 
-/** Lists the deployments to a target. */
+/**
+ * Lists the deployments to a target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const listDeployments = libraryCall(read.listDeployments);
 
 /**
  * Downloads a bundle's archive to a file, which is created only once it is complete and valid. An interrupted download
  * is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const downloadBundle = libraryCall(read.downloadBundle);
 
@@ -133,10 +154,16 @@ export const deleteBundles = libraryCall(remove.deleteBundles, changing);
  */
 export const pruneBundles = libraryCall(remove.pruneBundles);
 
-/** Deploys the bundle that a target ran before the current one, or the one given by `to`. */
+/**
+ * Deploys the bundle that a target ran before the current one, or the one given by `to`.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const rollbackBundle = libraryCall(resultOf(deploy.rollbackBundle, deploy.rollbackResult), changing);
 
-/** Deploys the bundle that one target runs to another. Uses the backend's own promotion if it has one. */
+/**
+ * Deploys the bundle that one target runs to another. Uses the backend's own promotion if it has one.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const promoteBundle = libraryCall(resultOf(deploy.promoteBundle, deploy.promotionResult), changing);
 
 /**
@@ -176,16 +203,23 @@ export const deleteTarget = libraryCall(targets.deleteTarget);
  */
 export const listProjects = libraryCall(configuration.listProjects);
 
-/** Compares a target with its configuration: settings, redirects, access, names of variables. */
+/**
+ * Compares a target with its configuration: settings, redirects, access, names of variables.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const diffTarget = libraryCall(configuration.diffTarget);
 
 /**
  * Applies the configuration of a target: changes what differs. Nothing is sent twice: if an answer is lost, the call
  * looks whether the change is there.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const applyTarget = libraryCall(configuration.applyTarget);
 
-/** Lists the environment variables of a target, without their values. */
+/**
+ * Lists the environment variables of a target, without their values.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const listVariables = libraryCall(targets.listVariables);
 
 /**
@@ -196,7 +230,10 @@ export const setVariables: (options: SetVariablesOptions) => Promise<SetVariable
   targets.changeTarget(targetChanges.setVariables),
 );
 
-/** Has the service drop what its cache has for a target. */
+/**
+ * Has the service drop what its cache has for a target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const invalidate: (options: InvalidateOptions) => Promise<InvalidateResult> = libraryCall(
   targets.changeTarget(targetChanges.invalidate),
 );
@@ -204,6 +241,7 @@ export const invalidate: (options: InvalidateOptions) => Promise<InvalidateResul
 /**
  * Follows what the app of a target logs, until `signal` is aborted or the caller stops reading. It connects again when
  * a connection ends.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEntry, void, undefined> {
   const {entries} = await call(options, targets.openLogs);
@@ -212,6 +250,7 @@ export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEnt
 
 /**
  * Makes the target of a branch if it is missing, pushes to it and waits. Two calls for a branch end with one target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const deployPreview = libraryCall(
   async (options: DeployPreviewOptions, host: PipelineHost): Promise<DeployedPreview> =>
@@ -219,13 +258,22 @@ export const deployPreview = libraryCall(
   changing,
 );
 
-/** Deletes the target of a branch, and the bundles that were uploaded for it. That there is none is no error. */
+/**
+ * Deletes the target of a branch, and the bundles that were uploaded for it. That there is none is no error.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const deletePreview = libraryCall(previews.deletePreview);
 
-/** Lists the previews of a project. */
+/**
+ * Lists the previews of a project.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const listPreviews = libraryCall(previews.listPreviews);
 
-/** Deletes the previews to which nothing was deployed for long, as `deletePreview` does. */
+/**
+ * Deletes the previews to which nothing was deployed for long, as `deletePreview` does.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
 export const prunePreviews = libraryCall(previews.prunePreviews);
 
 type Operation<Options, Result> = (options: Options, host: PipelineHost) => Promise<Result>;
