@@ -42,18 +42,24 @@ export interface Host extends Pick<
   /** Called with a cleanup after an abort, which the process should wait for. @default the call waits for it */
   readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
   /** Callbacks of a call of the library. @default nobody listens */
-  readonly callbacks?: Pick<ReleaseOptions, 'onFallback' | 'onResolve'> | undefined;
+  readonly callbacks?: Pick<ReleaseOptions, 'onProgress' | 'onFallback' | 'onResolve'> | undefined;
   /** Creates a private folder for archives. The caller must remove it. */
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
 }
 
-/** How far an operation is. `slot`: another deployment has to end first. `check`: what was deployed is looked at. */
+/** What an operation does. `slot`: another deployment has to end first. `check`: what was deployed is looked at. */
+export type Phase = 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
+
+/** How far an operation is. */
 export interface OperationProgress {
-  readonly phase: 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
+  readonly phase: Phase;
+  /** Bytes, or percent of a deployment. */
   readonly transferred: number;
+  /** Absent if it is not known. */
   readonly total?: number | undefined;
   /** Upload only: 1 for the first attempt. A retry starts again at 0. */
   readonly attempt?: number | undefined;
+  /** `wait`: the state of the deployment. */
   readonly status?: DeploymentStatus | undefined;
   /** `wait`: the state in words. `slot`: what runs, since when, by whom. `check`: the URL, and why once more. */
   readonly description?: string | undefined;

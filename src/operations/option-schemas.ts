@@ -92,7 +92,7 @@ export const optionSchemas: Readonly<Record<CallOptionName, v.GenericSchema>> = 
   apiConnection: knownFields({origin: nonEmpty, organizationId: nonEmpty, auth}),
   legacyAuth: auth,
   signal: v.instance(AbortSignal, 'must be an AbortSignal'),
-  ...each(callback, 'onEvent', 'onFallback', 'onResolve'),
+  ...each(callback, 'onProgress', 'onEvent', 'onFallback', 'onResolve'),
   ...each(callback, 'onDeletion', 'onReconnect', 'onAccess'),
   ...each(callback, 'confirm', 'confirmTarget', 'confirmNew', 'guardsOf', 'optionsOf'),
   ...each(objectSchema, 'backends', 'backendOptions', 'pushRecords', 'uploadStates', 'set'),

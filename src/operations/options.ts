@@ -5,6 +5,7 @@ import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.j
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {MycliConfig} from '../config.js';
 import type {FollowUps} from '../settings/types.js';
+import type {OperationProgress} from './host.js';
 import type {RuntimeEvent} from './events.js';
 
 /** Options of every operation. */
@@ -14,6 +15,8 @@ export interface CommonOptions extends Pick<
 > {
   /** Cancels the operation, which rejects with `signal.reason` and leaves nothing behind. */
   readonly signal?: AbortSignal | undefined;
+  /** Called with progress. The last `upload` one has `transferred` equal to `total`. What it throws is ignored. */
+  readonly onProgress?: ((progress: OperationProgress) => void) | undefined;
   /** Called with everything that happens, the outcome last. What it throws is ignored. */
   readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
   /** Rules for retrying rate-limited requests. Each wait is an event. */

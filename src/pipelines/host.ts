@@ -3,7 +3,7 @@ import type {Host} from '../operations/host.js';
 import type {ReleaseOptions} from '../operations/options.js';
 import type {Ledger} from './ledger.js';
 
-export type Callbacks = Pick<ReleaseOptions, 'onEvent' | 'onFallback' | 'onResolve'>;
+export type Callbacks = Pick<ReleaseOptions, 'onProgress' | 'onEvent' | 'onFallback' | 'onResolve'>;
 
 /** An event without the keys that every event has. */
 export type EventBody = RuntimeEvent extends infer Event

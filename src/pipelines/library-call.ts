@@ -17,7 +17,7 @@ type Place = {
 };
 
 /** Operations have an outlet instead. */
-const withoutCallbacks = {onEvent: undefined, onFallback: undefined, onResolve: undefined};
+const withoutCallbacks = {onProgress: undefined, onEvent: undefined, onFallback: undefined, onResolve: undefined};
 
 /** Runs a call of the library, connected to its callbacks. Warnings that its result lacks are the process's. */
 export async function callFromLibrary<Options extends CallOptions, Result extends object>(
@@ -25,7 +25,7 @@ export async function callFromLibrary<Options extends CallOptions, Result extend
   host: PipelineHost,
   operation: (options: Options, host: PipelineHost) => Promise<Result>,
 ): Promise<Result> {
-  const {onEvent, onFallback, onResolve, signal} = given;
+  const {onProgress, onEvent, onFallback, onResolve, signal} = given;
   const feed =
     onEvent &&
     createEventFeed(
@@ -44,7 +44,7 @@ export async function callFromLibrary<Options extends CallOptions, Result extend
       host.logger.warn(message);
     },
   };
-  const callbacks = {onFallback, onResolve};
+  const callbacks = {onProgress, onFallback, onResolve};
   try {
     const result = await operation({...given, ...withoutCallbacks}, {...host, logger, callbacks, onEvent: emit});
     if (!('warnings' in result)) warnings.forEach((message) => host.logger.warn(message));

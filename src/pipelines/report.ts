@@ -3,7 +3,7 @@ import {oneLine} from '../text/sentence.js';
 import {describeRetry} from '../http/rate-limit/policy.js';
 import type {RetryEvent} from '../http/types.js';
 import type {MemberName} from '../backends/members.js';
-import type {OperationProgress, Outlet} from '../operations/host.js';
+import {callBackSafely, type OperationProgress, type Outlet} from '../operations/host.js';
 import {timeIn} from './event-feed.js';
 import type {PipelineHost} from './host.js';
 import type {Ledger} from './ledger.js';
@@ -64,6 +64,7 @@ export class RunOutlet implements Outlet {
 
   progress(progress: OperationProgress): void {
     this.#step?.progress(progress);
+    callBackSafely(() => this.#host.callbacks?.onProgress?.(progress));
   }
 
   retry(event: RetryEvent): void {

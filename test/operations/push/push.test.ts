@@ -5,6 +5,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 import {ApiKeyStrategy} from '../../../src/http/index.js';
+import type {OperationProgress} from '../../../src/operations/host.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {writeTree} from '../../folder.js';
 import {startService} from '../pushed-bundles.js';
@@ -75,6 +76,18 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
     const uploaded = progress.filter(({phase}) => phase === 'upload').at(-1);
     expect(uploaded?.transferred).toBe(uploaded?.total);
     expect(await readdir(project.temporary)).toEqual([]);
+  });
+
+  test('tells a callback its progress, whose errors are ignored', async () => {
+    const {project, connection} = await startService();
+    const told: OperationProgress[] = [];
+    const onProgress = (progress: OperationProgress) => {
+      told.push(progress);
+      if (progress.phase === 'upload') throw new Error('no');
+    };
+    await pushRuntimeBundle({...connection, preference, v2, onProgress}, project.host);
+    const last = told.findLast(({phase}) => phase === 'upload');
+    expect(last?.transferred).toBe(last?.total);
   });
 
   test('tells once of files that appear while it packs', async () => {
