@@ -50,7 +50,7 @@ test('on a terminal fits 80 columns, has the largest change first, and says how 
   expect(text).toMatch(/PATH\nchanged  \+1.5 MB {2}1.5 MB {2}ssr.js\nremoved {2}-7 B/);
   expect(text).toContain('ssrParameters.SSRFunctionNodeVersion: "20.x" -> "22.x"\n');
   expect(text).toMatch(
-    /\nThe bundles differ: 1 file added, 1 removed, 2 changed, 1 setting changed; 121\s+B to 1.5 MB/,
+    /\nThe bundles differ: 1 file added, 1 removed, 2 changed, 1 setting changed; 121\s+B\s+to\s+1.5 MB/,
   );
   expect(text).not.toMatch(/[\u001B\u202E]/);
   expect(show(before, after, {limit: 1})).toContain('\n3 more. Pass --limit N to show more, or --json to get all.\n');
