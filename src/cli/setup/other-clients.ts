@@ -88,6 +88,17 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'upgrade', now: 'help', note: upgrade},
   {client: 'others', was: 'update', now: 'help', note: upgrade},
   {client: 'others', was: 'config get', now: 'config:show'},
+  {client: 'others', was: 'log', now: 'logs'},
+  {client: 'others', was: 'variables', now: 'env:list'},
+  {client: 'others', was: 'env get', now: 'env:list', note: 'names only: nobody can read values'},
+  {client: 'others', was: 'env:get', now: 'env:list', note: 'names only: nobody can read values'},
+  {client: 'others', was: 'env add', now: 'env:set'},
+  {client: 'others', was: 'preview rm BRANCH', now: 'preview:down BRANCH'},
+  {client: 'others', was: 'preview rm', now: 'preview:down'},
+  {client: 'others', was: 'preview delete BRANCH', now: 'preview:down BRANCH'},
+  {client: 'others', was: 'preview delete', now: 'preview:down'},
+  {client: 'others', was: 'target rm SLUG', now: 'target:delete SLUG'},
+  {client: 'others', was: 'target rm', now: 'target:delete'},
 ];
 
 export const oldFlags: readonly OldWord[] = [
@@ -109,9 +120,13 @@ export const oldFlags: readonly OldWord[] = [
   {client: 'others', was: '--verbose', now: '--debug'},
 ];
 
+const askedAbout = 'only a new name that may be mistyped is asked about, unless you pass --create';
+
 /** Flags of others that ask for what happens anyway, by the commands that have no such flag. */
 export const needlessFlags: readonly {readonly flags: RegExp; readonly command?: string; readonly why: string}[] = [
   {flags: /^-(?:f|-follow|-tail)$/, command: 'logs', why: 'logs follows until Ctrl-C'},
+  {flags: /^-(?:y|-yes)$/, command: 'bundle:push', why: askedAbout},
+  {flags: /^-(?:y|-yes)$/, command: 'bundle:deploy', why: askedAbout},
   {flags: /^-(?:y|-yes)$/, why: 'this command asks for no confirmation'},
 ];
 
