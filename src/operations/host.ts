@@ -52,6 +52,7 @@ export type Phase = 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
 
 /** How far an operation is. */
 export interface OperationProgress {
+  /** What is going on. */
   readonly phase: Phase;
   /** Bytes, or percent of a deployment. */
   readonly transferred: number;
