@@ -2,7 +2,6 @@ export * from './library.js';
 export type {BundleContentOptions, BundlePlan} from './bundle/index.js';
 export type {PackResult} from './bundle/types.js';
 export type * from './operations/events.js';
-export type {OperationProgress, Phase} from './operations/host.js';
 export type * from './operations/bundle-options.js';
 export type * from './operations/options.js';
 export type {CheckedAddress as CheckResult} from './operations/options.js';

@@ -1,11 +1,11 @@
 import type {SettingNames} from '../backends/resolve-backend.js';
-import type {BundleId, DeploymentStatus, PlannedWrite} from '../backends/contract.js';
+import type {BundleId, PlannedWrite} from '../backends/contract.js';
 import type {MemberName} from '../backends/members.js';
 import type {BundlePlanOptions} from '../bundle/index.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {Logger, RetryEvent} from '../http/types.js';
 import type {Environment} from '../text/platform.js';
-import type {ReleaseOptions} from './options.js';
+import type {OperationProgress, ReleaseOptions} from './options.js';
 import type {PushPlace} from './push/options.js';
 
 /** What operations use of the process that runs them. Library calls use the actual process; tests provide their own. */
@@ -45,29 +45,6 @@ export interface Host extends Pick<
   readonly callbacks?: Pick<ReleaseOptions, 'onProgress' | 'onFallback' | 'onResolve'> | undefined;
   /** Creates a private folder for archives. The caller must remove it. */
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
-}
-
-/** What an operation does. `slot`: another deployment has to end first. `check`: what was deployed is looked at. */
-export type Phase = 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
-
-/** How far an operation is. */
-export interface OperationProgress {
-  /** What is going on. */
-  readonly phase: Phase;
-  /** Bytes, or percent of a deployment. */
-  readonly transferred: number;
-  /** Absent if it is not known. */
-  readonly total?: number | undefined;
-  /** Upload only: 1 for the first attempt. A retry starts again at 0. */
-  readonly attempt?: number | undefined;
-  /** `wait`: the state of the deployment. */
-  readonly status?: DeploymentStatus | undefined;
-  /** `wait`: the state in words. `slot`: what runs, since when, by whom. `check`: the URL, and why once more. */
-  readonly description?: string | undefined;
-  /** `wait` and `slot`: milliseconds until waiting ends. Absent without a time limit. */
-  readonly leftMs?: number | undefined;
-  /** `upload` and `download`: milliseconds without a byte after which the attempt is given up. */
-  readonly idleMs?: number | undefined;
 }
 
 export interface Outlet {

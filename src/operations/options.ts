@@ -5,8 +5,30 @@ import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.j
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {MycliConfig} from '../config.js';
 import type {FollowUps} from '../settings/types.js';
-import type {OperationProgress} from './host.js';
 import type {RuntimeEvent} from './events.js';
+
+/** What an operation does. `slot`: another deployment has to end first. `check`: what was deployed is looked at. */
+export type Phase = 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
+
+/** How far an operation is. */
+export interface OperationProgress {
+  /** What is going on. */
+  readonly phase: Phase;
+  /** Bytes, or percent of a deployment. */
+  readonly transferred: number;
+  /** Absent if it is not known. */
+  readonly total?: number | undefined;
+  /** Upload only: 1 for the first attempt. A retry starts again at 0. */
+  readonly attempt?: number | undefined;
+  /** `wait`: the state of the deployment. */
+  readonly status?: DeploymentStatus | undefined;
+  /** `wait`: the state in words. `slot`: what runs, since when, by whom. `check`: the URL, and why once more. */
+  readonly description?: string | undefined;
+  /** `wait` and `slot`: milliseconds until waiting ends. Absent without a time limit. */
+  readonly leftMs?: number | undefined;
+  /** `upload` and `download`: milliseconds without a byte after which the attempt is given up. */
+  readonly idleMs?: number | undefined;
+}
 
 /** Options of every operation. */
 export interface CommonOptions extends Pick<

@@ -1,5 +1,5 @@
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
-import type {OperationProgress} from '../../src/operations/host.js';
+import type {OperationProgress} from '../../src/operations/options.js';
 import {describeDuration, ProgressText, RunOutlet} from '../../src/pipelines/report.js';
 import {stepHost} from './step-host.js';
 

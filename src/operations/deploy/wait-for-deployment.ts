@@ -3,7 +3,7 @@ import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {amendError, createError, type RuntimeCliError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {OperationProgress} from '../host.js';
+import type {OperationProgress} from '../options.js';
 import {findAwaited} from '../targets/find-targets.js';
 import {isLost, maxLostPolls, pollUntil} from './poll.js';
 import {asSentence} from '../../text/sentence.js';

@@ -17,7 +17,7 @@ import {inTargetSlot} from '../deploy/start-deployment.js';
 import {readBundles} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
 import {createdTime} from '../pages.js';
-import type {OperationProgress} from '../host.js';
+import type {OperationProgress} from '../options.js';
 import type {BuiltContent, SentContent} from './build-push.js';
 import type {PushRequest} from './request.js';
 import {recordPush} from './unchanged-bundle.js';

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 import {ApiKeyStrategy} from '../../../src/http/index.js';
-import type {OperationProgress} from '../../../src/operations/host.js';
+import type {OperationProgress} from '../../../src/operations/options.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {writeTree} from '../../folder.js';
 import {startService} from '../pushed-bundles.js';
