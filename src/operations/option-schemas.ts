@@ -25,7 +25,7 @@ function settings<const Name extends SettingKey>(...keys: readonly Name[]) {
   return Object.fromEntries(entries) as Readonly<Record<Name, v.GenericSchema>>;
 }
 
-/** The schemas of options that are settings of these sets: those that a configuration file has under their own names. */
+/** The schemas of options that are settings of these sets, under the names that a configuration file has. */
 function ofSets<const Set extends FlagSet>(...sets: readonly Set[]) {
   const keys = settingKeys.filter(
     (key) => definitions[key].config === key && (sets as readonly FlagSet[]).includes(definitions[key].set),

@@ -138,7 +138,7 @@ const deploy: Step<PushRequest> = {
   },
 };
 
-/** What comes after `upload` is due with a target only. If a step fails, all that follow are left out but `rollback`. */
+/** The steps after `upload` need a target. If a step fails, only `rollback` still runs. */
 const pushRows: Rows<PushRequest> = [
   resolve,
   guard, // if a guard is active

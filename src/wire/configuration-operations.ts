@@ -5,7 +5,7 @@ import {del, get, patch, post} from './operation.js';
 import {range} from './parameters.js';
 import {isSegment, object, optional, say, text, variableChanges} from './schema.js';
 
-// What both halves have in common: the changes of variables, the settings, the redirects and the access headers of a target.
+// What both halves have in common: variables, settings, redirects and access headers of a target.
 
 const header = object('A header that opens a target to visitors. A target with none is open to all.', {
   id: v.pipe(

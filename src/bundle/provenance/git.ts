@@ -12,7 +12,7 @@ import {asSentence, oneLine} from '../../text/sentence.js';
 /** Git answers at once, and a hanging file system must not hold up a push. */
 const gitTimeoutMs = 5000;
 
-/** The variables that git and its filters need. No secrets, and no `GIT_DIR` of a hook, which names another repository. */
+/** What git and its filters need. No secrets, and no `GIT_DIR` of a hook, which names another repository. */
 const needed = new RegExp(
   `^(?:${[
     'PATH|PATHEXT|LD_LIBRARY_PATH|DEVELOPER_DIR|HOME|XDG_CONFIG_HOME|SUDO_UID|TMPDIR|TE?MP',

@@ -16,7 +16,7 @@ export interface Origin {
   readonly refusal?: RuntimeCliError | undefined;
 }
 
-/** Where a bundle built at `directory` comes from. The default message is `main: 1a2b3c (modified)`, or `Build of <date>`. */
+/** Where a bundle built at `directory` comes from. Default message: `main: 1a2b3c (modified)` or `Build of <date>`. */
 export async function readOrigin(directory: string, env: Environment, now: () => Date): Promise<Origin> {
   const tree = await readWorkTree(directory, env).catch((error: unknown) => {
     if (isRuntimeCliError(error)) return error;
@@ -72,7 +72,7 @@ function saysTheSame(one: RecordedCommit | undefined, other: RecordedCommit): bo
   return one?.branch === other.branch && one?.dirty === other.dirty && other.commit.startsWith(one.commit);
 }
 
-/** `preview-cart-1a2b3c4d: Fix`, or, for `recordedCommit` to find the commit, `preview-cart-1a2b3c4d [cart: 1a2b3c4]`. */
+/** `preview-cart-1a2b3c4d: Fix`, or, so that `recordedCommit` finds it, `preview-cart-1a2b3c4d [cart: 1a2b3c4]`. */
 export function withPreview(message: string, preview: string | undefined): string {
   if (preview === undefined) return message;
   const isCommit = recordedCommit(message) !== undefined && !message.endsWith(']');

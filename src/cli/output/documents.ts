@@ -49,7 +49,7 @@ export interface Documents {
     readonly credentials: readonly CredentialEntry[];
     /** What is stored for plugins' backends. */
     readonly plugins: readonly BackendEntry[];
-    /** The credentials a push from here would use, for each built-in backend with a URL, or for the plugin's backend. */
+    /** The credentials a push from here would use, for each built-in backend with a URL, or for a plugin's. */
     readonly backends: readonly Omit<ServiceCredentials, 'failed'>[];
   };
   /** The plugin that was written. */

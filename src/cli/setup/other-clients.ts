@@ -1,4 +1,4 @@
-/** A word of another client, and what it is here: a suggestion and, with a client, a row of docs/guides/coming-from.md. */
+/** A word of another client and its equivalent: a suggestion and, with a client, a row of docs/guides/coming-from.md. */
 export interface OldWord {
   readonly client: string;
   /** In capitals: any word. */

@@ -74,7 +74,7 @@ function below(base: string, address: string): string {
   return isPath && !isBelow ? `${base}${address}` : address;
 }
 
-/** A cookie as a browser keeps it for this machine: of no domain, and without TLS unless its name or SameSite needs it. */
+/** A cookie as a browser keeps it here: without a domain, and without TLS unless its name or SameSite needs it. */
 function localCookie(cookie: string): string {
   const withoutDomain = cookie.replaceAll(/;\s*domain=[^;]*/gi, '');
   const needsTls = /^\s*__(?:secure|host)-/i.test(cookie) || /;\s*(?:samesite=none|partitioned)\b/i.test(cookie);

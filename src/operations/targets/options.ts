@@ -184,7 +184,7 @@ export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitO
   readonly name?: string | undefined;
   /** A target whose variables and settings it starts with. What that runs is deployed to it. @default none */
   readonly copyFrom?: string | undefined;
-  /** What it is to be like, once it is ready: for those that are not waited for, `applyTarget` sees to it. @default {} */
+  /** Applied once the target is ready. Without waiting, call `applyTarget` later. @default {} */
   readonly configuration?: TargetConfiguration | undefined;
   /** Called with the value of its access header as soon as there is one: what follows may fail. */
   readonly onAccess?: ((value: string) => void) | undefined;
