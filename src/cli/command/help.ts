@@ -1,5 +1,6 @@
 import type {Command} from '@oclif/core';
 import {CommandHelp, Help} from '@oclif/core/help';
+import {wrapAnsi} from 'fast-wrap-ansi';
 import {isOclifCommand} from './command-line.js';
 
 /** How many flags a command's short help shows: they fit a screen of 24 rows. */
@@ -62,8 +63,15 @@ function groupOf({id, pluginName}: Command.Loadable): (typeof groupTitles)[numbe
   return projectTopics.includes(topic) ? 'PROJECT' : 'ADVANCED';
 }
 
-/** Below this many columns, oclif would break words of what stands beside a flag. */
-const leastColumns = 60;
+type List = CommandHelp['renderList'];
+
+/**
+ * On a narrow terminal, what stands beside a flag or a command goes below it: oclif would break words. Its indent there
+ * is two more than oclif counts.
+ */
+function listOptions(options: Parameters<List>[1], columns: number): Parameters<List>[1] {
+  return columns < 60 ? {...options, multiline: true, indentation: options.indentation + 2} : options;
+}
 
 class AlignedHelp extends CommandHelp {
   /** Flags with a letter come first: oclif trims the start of a list, where the others have an indent. */
@@ -72,9 +80,13 @@ class AlignedHelp extends CommandHelp {
     return super.flags([...flags.filter(isLettered), ...flags.filter((flag) => !isLettered(flag))]);
   }
 
-  override renderList(...[rows, options]: Parameters<CommandHelp['renderList']>): string {
-    const multiline = options.multiline === true || this.opts.maxWidth < leastColumns;
-    return super.renderList(rows, {...options, multiline});
+  override renderList(...[rows, options]: Parameters<List>): string {
+    return super.renderList(rows, listOptions(options, this.opts.maxWidth));
+  }
+
+  /** oclif would break what is too wide, such as the values of a flag or the URL of an example. */
+  override wrap(body: string, spacing = this.indentSpacing): string {
+    return wrapAnsi(this.render(body), this.opts.maxWidth - spacing);
   }
 }
 
@@ -82,6 +94,15 @@ class AlignedHelp extends CommandHelp {
 export class GroupedHelp extends Help {
   #isShort = false;
   protected override CommandHelpClass = AlignedHelp;
+
+  override renderList(...[rows, options]: Parameters<List>): string {
+    return super.renderList(rows, listOptions(options, this.opts.maxWidth));
+  }
+
+  /** Wraps single lines, too, such as the summary of a plugin's command. */
+  protected override log(text: string): void {
+    super.log(text.trimEnd().includes('\n') ? text : this.wrap(text, 0));
+  }
 
   override async showHelp(argv: string[]): Promise<void> {
     this.#isShort = argv.length === 0 || (argv.includes('-h') && !argv.includes('--help'));
@@ -143,6 +164,6 @@ export class GroupedHelp extends Help {
     const shown = this.#isShort ? shortened(command) : {...command, flags: await withVariables(flags)};
     this.log(`${this.wrap(this.summary(command) ?? '', 0)}\n\n${this.formatCommand(shown)}\n`);
     if (!this.#isShort) return;
-    this.log(this.wrap(`Run ${bin} ${id} --help for all ${String(Object.keys(flags).length)} flags.`, 0));
+    this.log(`Run ${bin} ${id} --help for all ${String(Object.keys(flags).length)} flags.`);
   }
 }
