@@ -50,7 +50,7 @@ export default class Init extends BaseCommand<typeof Init, 'init'> {
     const settings = await context.loadSettings();
     const plan = await planProject(context, settings, {asks, verify, mode});
     const file = await writeProject(context, plan, force);
-    output.result(`Wrote ${relative(cwd, file)}.`);
+    output.outcome(`Wrote ${relative(cwd, file)}.`);
     const {problem} = plan;
     if (problem) output.warn(problem.message, problem.advice);
     const deploys = plan.config.targetSlug !== undefined;

@@ -34,9 +34,9 @@ function differenceText({kind, name, before, after}: TargetDifference): string {
 const mostLines = 100;
 
 export function listDifferences({differences}: TargetDiff, output: Output): void {
-  for (const difference of differences.slice(0, mostLines)) output.result(differenceText(difference));
+  for (const difference of differences.slice(0, mostLines)) output.outcome(differenceText(difference));
   const more = differences.length - mostLines;
-  if (more > 0) output.result(`and ${String(more)} more, which --json has`);
+  if (more > 0) output.outcome(`and ${String(more)} more, which --json has`);
 }
 
 export function renderTargetDiff(result: TargetDiff, output: Output): TargetDiff {

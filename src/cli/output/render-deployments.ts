@@ -94,7 +94,7 @@ const listedFiles = 20;
 function listFiles(files: ReturnType<typeof plannedDocument>['files'], output: Output): void {
   printTable(files.slice(0, listedFiles), fileColumns, output);
   const more = files.length - listedFiles;
-  if (more > 0) output.result(`... and ${String(more)} more ${more === 1 ? 'file' : 'files'}; --json lists all.`);
+  if (more > 0) output.outcome(`... and ${String(more)} more ${more === 1 ? 'file' : 'files'}; --json lists all.`);
   if (files.some(({category}) => category === 'static'))
     output.hint('Anyone can download what is shared or other. The server gets what is server-only or shared.');
 }

@@ -120,7 +120,7 @@ export function renderInspection(
   for (const line of lines) output.result(`  ${line}`);
   for (const setting of ['ssrOnly', 'ssrShared'] as const) {
     for (const {pattern, files: matched} of matches[setting]) {
-      output.result(`${setting.padEnd(9)}  ${pattern}  (${count(matched, 'file')})`);
+      output.outcome(`${setting.padEnd(9)}  ${pattern}  (${count(matched, 'file')})`);
     }
   }
   output.result('');

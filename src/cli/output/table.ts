@@ -2,7 +2,7 @@ import stringWidth from 'fast-string-width';
 import {wrapAnsi} from 'fast-wrap-ansi';
 import {createError} from '../../errors/index.js';
 import type {Output} from './output.js';
-import {longestWrapped} from './terminal.js';
+import {longestWrapped, wrapSentence} from './terminal.js';
 
 export interface Column<Row> {
   /** Its name in `--columns` and `--json`. In capitals, its heading. */
@@ -50,7 +50,7 @@ export function printTable<Row>(rows: readonly Row[], columns: readonly Column<R
   const fitting = shrink(all, output.width);
   const lines =
     fitting === undefined
-      ? rows.flatMap((_, row) => listLines(row, all))
+      ? rows.flatMap((_, row) => listLines(row, all, output.width))
       : [-1, ...rows.keys()].flatMap((row) => rowLines(row, fitting));
   for (const line of lines) output.result(line);
 }
@@ -115,13 +115,11 @@ function rowLines(row: number, columns: readonly Cells[]): readonly string[] {
   });
 }
 
-/** A row as its first value, with its other values below. The terminal wraps them. */
-function listLines(row: number, [first, ...others]: readonly Cells[]): readonly string[] {
+/** A row as its first value, with its other values below. */
+function listLines(row: number, [first, ...others]: readonly Cells[], width: number): readonly string[] {
   const filled = others.filter(({texts}) => texts[row] !== empty);
-  return [
-    first?.texts[row] ?? '',
-    ...filled.map(({heading, texts}) => `${gap}${heading.toLowerCase()}: ${texts[row]}`),
-  ];
+  const lines = filled.map(({heading, texts}) => `${gap}${heading.toLowerCase()}: ${texts[row]}`);
+  return [first?.texts[row] ?? '', ...lines].flatMap((line) => wrapSentence(line, width, gap + gap));
 }
 
 const units = [

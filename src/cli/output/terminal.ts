@@ -95,15 +95,17 @@ export const longestWrapped = 5000;
 
 /**
  * Wraps a sentence between words, but not within a command. What is too wide stays whole on a line of its own.
- * @param indent Prefix of every line but the first, unless that begins with more spaces.
+ * @param indent Prefix of every line but the first, unless that begins with more; on a narrow terminal, four spaces.
  */
 export function wrapSentence(text: string, width: number, indent = ''): readonly string[] {
   const lines = text.split('\n').flatMap((line) => {
     if (!Number.isFinite(width) || line.length > longestWrapped) return line;
     // Warnings, and what the services advise, are plain text.
     const glued = line.replaceAll(/\bmycli (?=\w)/g, `mycli${glue}`);
-    const [lead = ''] = /^ */.exec(line) ?? [];
-    const before = lead.length > indent.length ? lead : indent;
+    const [spaces = ''] = /^ */.exec(line) ?? [];
+    const [lead = '', before = ''] = [spaces, spaces.length > indent.length ? spaces : indent].map((one) =>
+      one.length > 0.4 * width ? '    ' : one,
+    );
     const [first = '', ...more] = wrapAnsi(glued.trimStart(), Math.max(1, width - lead.length)).split('\n');
     if (more.length === 0) return lead + first;
     const others = wrapAnsi(more.join(' '), Math.max(1, width - before.length)).split('\n');

@@ -30,7 +30,7 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate, 'ba
     const files = await writePlugin({name, directory, force, mycli: {root: this.config.root}});
     // The shell is not where --cwd leads.
     const place = this.flags.cwd === undefined ? relative(cwd, directory) : directory;
-    output.result(`Wrote ${packageName} to ${place === '' ? '.' : place}.`);
+    output.outcome(`Wrote ${packageName} to ${place === '' ? '.' : place}.`);
     const next = [
       ...(place === '' ? [] : [shellLine('cd', place)]),
       'npm install',

@@ -108,15 +108,17 @@ describe('a table on a terminal', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
   });
 
-  test('that is too narrow lists the values of each thing', () => {
+  test('that is too narrow lists the values of each thing, with whole words', () => {
     expect(renderTable(rows, bundles, {width: 30, clean})).toEqual([
       '1',
       '  created: 3 minutes ago',
       '  by: ada',
-      '  message: Show a bundle that completed',
+      '  message: Show a bundle that',
+      '    completed',
       '22',
       '  created: 2 days ago',
-      '  message: *** is in the message of this one',
+      '  message: *** is in the',
+      '    message of this one',
     ]);
   });
 

@@ -19,6 +19,16 @@ test.each([
     wrapSentence('✔ proxy  No proxy is used, and none is set.', 24, '         '),
     ['✔ proxy  No proxy is', '         used, and none', '         is set.'],
   ],
+  [
+    'gives a narrow terminal four spaces of a wide indent',
+    wrapSentence(`${' '.repeat(12)}Install it with npm.`, 24, ' '.repeat(12)),
+    ['    Install it with npm.'],
+  ],
+  [
+    'gives the other lines of a narrow terminal four spaces of a wide indent',
+    wrapSentence('✔ certificates   They are in /etc/ssl/certs.', 30, ' '.repeat(17)),
+    ['✔ certificates   They are in', '    /etc/ssl/certs.'],
+  ],
   ['leaves what fits', wrapSentence('short', 20), ['short']],
   ['leaves all without a terminal', wrapSentence('no terminal, no width', Infinity), ['no terminal, no width']],
   ['keeps its own lines', wrapSentence('one two\nthree', 5), ['one', 'two', 'three']],
