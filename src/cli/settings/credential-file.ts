@@ -91,7 +91,10 @@ export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): 
   return join(directory, 'credentials.json');
 }
 
-/** The file itself, when its path is a link, because some users keep their configuration elsewhere. */
+/**
+ * The file itself, when its path is a link, because some users keep their configuration elsewhere. To be called with the
+ * lock: a link to nothing is removed, and another login may just have written the file.
+ */
 async function actualPath(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -142,8 +145,8 @@ export async function updateCredentials(
   const path = credentialPath(file);
   try {
     await makePrivateDirectory(file.directory);
-    const target = await actualPath(path);
-    await withLock(target, async () => {
+    await withLock(path, async () => {
+      const target = await actualPath(path);
       // Loose permissions are reported before they are tightened.
       const stored = await readCredentials(file);
       await chmod(file.directory, 0o700);

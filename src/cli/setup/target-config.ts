@@ -3,7 +3,7 @@ import type {TargetConfiguration} from '../../operations/targets/options.js';
 import type {TargetConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
 import {withLock} from '../../files/lock.js';
-import {readJsonFile} from '../../files/read-file.js';
+import {exists, readJsonFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {asRecord} from '../../text/json.js';
 import type {CommandContext} from '../command/command-context.js';
@@ -56,7 +56,8 @@ export async function writeTarget(
   const path = configFile?.path ?? join(cwd, 'mycli.config.json');
   if (!path.endsWith('.json')) return {configuration};
   await withLock(path, async () => {
-    const before = configFile === undefined ? {projectSlug} : asRecord(await readJsonFile(path));
+    // Another run may have written one by now.
+    const before = (await exists(path)) ? asRecord(await readJsonFile(path)) : {projectSlug};
     const isManifest = path.endsWith('package.json');
     const config = isManifest ? asRecord(before['mycli']) : before;
     const targets = asRecord(asRecord(config)['targets']);

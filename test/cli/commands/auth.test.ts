@@ -1,6 +1,7 @@
 import {chmod, lchown, lstat, mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {withLock} from '../../../src/files/lock.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {binary, runCli, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
@@ -346,6 +347,23 @@ describe('a credentials file that is a link', () => {
       expect(await readFile(target, 'utf8')).not.toContain(canaries.key);
     },
   );
+
+  test('to nothing is left alone while another login writes it', async () => {
+    let end: () => void = () => undefined;
+    const other = withLock(file, () => new Promise<void>((resolve) => (end = resolve)));
+    const login = mycli(['auth:login', '--origin', runtimeOrigin], {stdin: canaries.key});
+    await vi.waitUntil(
+      async () => (await readdir(folder)).filter((name) => name.includes('.lock-')).length > 1,
+      20_000,
+    );
+    const stored = {version: 1, origins: {'https://old.example': {apiKey: {key: canaries.token}}}};
+    await writeFile(target, JSON.stringify(stored), {mode: 0o600});
+    end();
+    await other;
+    expect((await login).code).toBe(0);
+    expect(await readFile(target, 'utf8')).toContain(canaries.key);
+    expect(await readFile(target, 'utf8')).toContain(canaries.token);
+  });
 
   test('to nothing is replaced by a login', async () => {
     expect((await mycli(['auth:status'])).code).toBe(0);
