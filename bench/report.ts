@@ -231,14 +231,14 @@ function markdown(allHeads: readonly string[], allBody: readonly (readonly strin
 
 const introduction = `# Benchmarks
 
-How long \`mycli\` takes, and how much memory, compared with \`tar\`, \`gzip\` and a client that others push with. Commands run in rounds,
-each a process of its own, and the baseline right after what is compared with it.
+How long \`mycli\` takes, and how much memory, compared with \`tar\`, \`gzip\` and a client that others push with. Commands
+run in rounds, each in a process of its own, followed by its baseline.
 
 - **Times** and **CPU** are medians; CPU is that of all processes of a command. **Peaks** are the maximum memory of its
   largest process.
 - **Ratios** are medians over the rounds of our time to that of the baseline, with the least and the most as their
-  **spread**. They carry over to other machines; seconds do not. What is short runs in more rounds; with two, the median
-  is their mean.
+  **spread**. They carry over to other machines; seconds do not. Short commands run in more rounds; with two, the
+  median is their mean.
 - **Text** is the share of bytes in files without a NUL, **compressed already** that in files which zlib makes less than 5 %
   smaller: media, fonts, archives.
 - Pushes go over loopback to a server process that stores nothing (\`bench/sink-server.js\`). Unchanged pushes have
