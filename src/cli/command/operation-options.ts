@@ -73,6 +73,8 @@ export function deploymentOptions(
   return {
     ...valuesOf(settings, 'wait'),
     wait: wait.value || follows.length > 0,
+    // What to roll back to would change meanwhile.
+    waitForSlot: canRollBack && settings.waitForSlot.value,
     check,
     rollbackOnFailure: rollsBack,
     invalidate,

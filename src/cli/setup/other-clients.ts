@@ -125,6 +125,7 @@ const askedAbout = 'only a new name that may be mistyped is asked about, unless 
 /** Flags of others that ask for what happens anyway, by the commands that have no such flag. */
 export const needlessFlags: readonly {readonly flags: RegExp; readonly command?: string; readonly why: string}[] = [
   {flags: /^-(?:f|-follow|-tail)$/, command: 'logs', why: 'logs follows until Ctrl-C'},
+  {flags: /^--wait-for-slot$/, command: 'bundle:rollback', why: 'what to roll back to may change meanwhile'},
   {flags: /^-(?:y|-yes)$/, command: 'bundle:push', why: askedAbout},
   {flags: /^-(?:y|-yes)$/, command: 'bundle:deploy', why: askedAbout},
   {flags: /^-(?:y|-yes)$/, why: 'this command asks for no confirmation'},

@@ -30,7 +30,6 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy, 'bund
       ...options,
       bundleId: this.args.bundle,
       ...deploymentOptions(settings, context, {invalidate: this.flags.invalidate}),
-      waitForSlot: settings.waitForSlot.value,
     };
     const {output} = context;
     const outcome = await withNextSteps(() => deployBundle(deploy, host), deployResult, {history: !output.json});

@@ -13,7 +13,7 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote, 'bu
     '<%= config.bin %> <%= command.id %> --project my-shop --from staging --target live --json',
   ];
   static override readonly flags = {
-    ...flagsOf('connection', 'wait', 'create', 'check', 'rollback', 'rateLimit', 'events'),
+    ...flagsOf('connection', 'wait', 'create', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
     from: Flags.string({required: true, helpValue: 'SLUG', summary: 'Target that runs the bundle.'}),
   };
 

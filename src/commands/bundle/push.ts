@@ -53,7 +53,6 @@ export default class BundlePush extends BaseCommand<typeof BundlePush, 'bundle:p
       ...(await pushOptions(settings, {archive, invalidate}, context)),
       targetSlug,
       ifChanged: settings.ifChanged.value && !force,
-      waitForSlot: settings.waitForSlot.value,
     };
     const {previewPush, pushResult, pushRuntimeBundle} = await import('../../pipelines/push.js');
     const {renderPushPreview, renderPush} = await import('../../cli/output/render-deployments.js');

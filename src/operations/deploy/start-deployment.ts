@@ -99,7 +99,7 @@ export async function inTargetSlot<Result>(
         if (!isRuntimeCliError(error) || error.code !== 'ERR_TARGET_BUSY') throw error;
         occupant = await findOccupant(open, targetSlug);
         unexplained = occupant === 'none' ? unexplained + 1 : 0;
-        if (!waitForSlot || unexplained === maxUnexplained) throw targetBusy(targetSlug, occupant, error);
+        if (!waitForSlot || unexplained === maxUnexplained) throw targetBusy(release, occupant, error);
         refusal = error;
         return undefined;
       }
@@ -158,11 +158,14 @@ function describeOccupant(occupant: Occupant, targetSlug: string): string {
 
 /** @param error the refusal of the service, if it was asked */
 export function targetBusy(
-  targetSlug: string,
+  {operation, targetSlug}: Release,
   occupant: Occupant,
   error: RuntimeCliError = createError('ERR_TARGET_BUSY', 'The target is busy.'),
 ): Error {
-  const wait = 'Try again once it has ended. With --wait-for-slot, bundle:push and bundle:deploy wait for that.';
+  const wait =
+    operation === 'rollback'
+      ? 'Try again once it has ended: until then, what to roll back to may change.'
+      : 'Try again once it has ended, or pass --wait-for-slot to wait for that.';
   if (typeof occupant === 'string')
     return amendError(error, {suggestions: [`Another deployment may be running. ${wait}`]});
   return amendError(error, {

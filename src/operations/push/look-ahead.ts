@@ -80,7 +80,7 @@ async function lookBeforeLargeUpload(
 /** @throws RuntimeCliError `ERR_TARGET_BUSY` if the newest deployment is under way, unless the push waits for its end */
 function refuseBusy(release: Release | undefined, newest: DeploymentItem | undefined): void {
   if (release === undefined || release.waitForSlot || newest === undefined || !isUnderWay(newest.status)) return;
-  throw targetBusy(release.targetSlug, newest);
+  throw targetBusy(release, newest);
 }
 
 /** Resolves to undefined after a failure that does not predict how the upload will end. */

@@ -329,6 +329,30 @@ describe('a bundle that is not there', () => {
   });
 });
 
+describe('a target that is busy', () => {
+  const orWait =
+    'Another deployment may be running. Try again once it has ended, or pass --wait-for-slot to wait for that.';
+
+  test.each([
+    ['deploy 1', orWait],
+    ['push --force --v2', orWait],
+    ['promote --from staging --target live', orWait],
+    ['rollback --to 1', 'Try again once it has ended: until then, what to roll back to may change.'],
+  ])('is waited for as %j can', async (line, advice) => {
+    const dataDirectory = join(root, 'runtime');
+    await serve({dataDirectory});
+    for (const target of ['live', 'staging']) await mycli(['push', '--wait', '--target', target]);
+    await runtime.close();
+    await serve({dataDirectory, faults: ['409x2:route=deploy']});
+    const {code, stderr} = await mycli(line.split(' '));
+    expect(code).toBe(7);
+    expect(stderr).toContain(advice);
+    const waiting = await mycli([...line.split(' '), '--wait-for-slot']);
+    expect(waiting).toMatchObject(advice === orWait ? {code: 0} : {code: 2});
+    if (advice !== orWait) expect(waiting.stderr).toContain('Leave out --wait-for-slot: ');
+  });
+});
+
 describe('latest', () => {
   test('is understood wherever a bundle is named', async () => {
     await mycli(['bundle:push', '--v2', '--wait']);
