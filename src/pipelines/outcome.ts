@@ -1,7 +1,8 @@
-import type {WriteOutcome} from '../backends/contract.js';
+import type {BundleId, WriteOutcome} from '../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {advises, checkBeforeRetrying, type Suggestion} from '../errors/suggestion.js';
 import {describeDeletion} from '../operations/delete-bundles.js';
+import {deploymentBefore, provesFailure} from '../operations/deploy/rollback-bundle.js';
 import {deploymentName} from '../operations/deploy/wait-for-deployment.js';
 import {asClause, asSentence} from '../text/sentence.js';
 import {urlOf, type Change, type Ledger, type Rollback} from './ledger.js';
@@ -12,7 +13,7 @@ import {urlOf, type Change, type Ledger, type Rollback} from './ledger.js';
 interface Telling {
   /** What had happened, and what may have: before the words of a failure, after those of an interruption. */
   readonly state?: string | undefined;
-  /** How to find out. Left out if the error says it already. */
+  /** How to find out. */
   readonly look?: readonly Suggestion[] | undefined;
   readonly advice?: readonly Suggestion[] | undefined;
 }
@@ -22,11 +23,11 @@ interface Tellings {
   readonly failed?: (ledger: Ledger, error: RuntimeCliError) => Telling;
 }
 
-/** Of a change that has no other. */
+/** Of a step that makes a change, if there is nothing more to say of it. */
 const tellingsOfChange: Tellings = {
   interrupted: (ledger) =>
-    stopped(ledger, 'Nothing was changed.', `Target ${targetOf(ledger)} may have been changed.`, lookForTarget),
-  failed: (ledger) => unclear(ledger, undefined, lookForTarget),
+    stopped(ledger, 'Nothing was changed.', `Target ${targetOf(ledger)} may have been changed.`, lookForChange),
+  failed: (ledger) => unclear(ledger, undefined, lookForChange),
 };
 
 /** By the names of steps. As long as something is `sent`, that may have been carried out. */
@@ -49,12 +50,12 @@ const tellings: Readonly<Record<string, Tellings>> = {
       const started = `The deployment to ${targetOf(ledger)} may have started.`;
       return {state: sentences(bundleSent(ledger), started), look: lookForDeployment(ledger)};
     },
-    failed(ledger, {code}) {
-      if (ledger.deployment !== undefined) return deploymentAccepted(ledger);
+    failed(ledger, error) {
+      if (ledger.deployment !== undefined) return deploymentAccepted(ledger, error);
       const look = ledger.sent && lookForDeployment(ledger);
       const bundle = bundleSent(ledger);
       if (bundle === undefined) {
-        const isGone = ledger.rolledBackFrom !== undefined && code === 'ERR_BUNDLE_UNKNOWN';
+        const isGone = ledger.rolledBackFrom !== undefined && error.code === 'ERR_BUNDLE_UNKNOWN';
         const other = 'That bundle has been deleted. To go back to another bundle, pass --to ID.';
         return {look, advice: isGone ? [other] : []};
       }
@@ -69,7 +70,7 @@ const tellings: Readonly<Record<string, Tellings>> = {
       ledger.deployment === undefined
         ? {state: `The service continues with target ${targetOf(ledger)}.`, look: lookForTarget(ledger)}
         : deploymentContinues(ledger),
-    failed: (ledger) => (ledger.deployment === undefined ? {} : deploymentAccepted(ledger)),
+    failed: (ledger, error) => (ledger.deployment === undefined ? {} : deploymentAccepted(ledger, error)),
   },
   check: {
     interrupted: (ledger) => ({state: `${bundleDeployed(ledger)}, but has not passed its check yet.`}),
@@ -85,11 +86,6 @@ const tellings: Readonly<Record<string, Tellings>> = {
       stopped(ledger, 'No target was created.', `Target ${targetOf(ledger)} may have been created.`, lookForTarget),
     failed: (ledger) =>
       unclear(ledger, `Target ${targetOf(ledger)} may have been created, but is not listed:`, lookForTarget),
-  },
-  set: {
-    interrupted: (ledger) =>
-      stopped(ledger, 'No variable was changed.', 'The variables may have been changed.', lookForVariables),
-    failed: (ledger) => unclear(ledger, undefined, lookForVariables),
   },
   apply: {
     interrupted: (ledger) => ({
@@ -146,16 +142,18 @@ function bundleDeployed(ledger: Ledger): string {
 function deploymentContinues(ledger: Ledger): Telling {
   const {deployment = {}} = ledger;
   const state = sentences(bundleSent(ledger), `${deploymentName(deployment)} continues.`);
-  return {state, look: ['To check on it, run:', [{run: ['bundle:history', ...place(ledger)]}]]};
+  return {state, look: lookForDeployment(ledger, 'To check on it, run:')};
 }
 
-function deploymentAccepted(ledger: Ledger): Telling {
-  return {state: sentences(bundleSent(ledger)), look: ledger.bundle && lookForDeployment(ledger)};
+function deploymentAccepted(ledger: Ledger, error: RuntimeCliError): Telling {
+  const state = sentences(bundleSent(ledger));
+  if (!provesFailure(error)) return {state, look: lookForDeployment(ledger, 'To check on it, run:')};
+  return {state, look: ledger.bundle && lookForDeployment(ledger)};
 }
 
-function lookForDeployment(ledger: Ledger): readonly Suggestion[] {
+function lookForDeployment(ledger: Ledger, what = 'Check before you deploy it again:'): readonly Suggestion[] {
   if (ledger.open?.backend.listDeployments === undefined) return [];
-  return ['Check before you deploy it again:', [{run: ['bundle:history', ...place(ledger)]}]];
+  return [what, [{run: ['bundle:history', ...place(ledger)]}]];
 }
 
 function deployLater(ledger: Ledger): readonly Suggestion[] {
@@ -180,8 +178,9 @@ function lookForDifferences(ledger: Ledger): readonly Suggestion[] {
   return [['To see what is left to change, run: ', {run: ['target:diff', targetOf(ledger), ...flags(ledger)]}]];
 }
 
-function lookForVariables(ledger: Ledger): readonly Suggestion[] {
-  return [['They may have been set anyway. Check before you try again: ', {run: ['env:list', ...place(ledger)]}]];
+function lookForChange(ledger: Ledger): readonly Suggestion[] {
+  if (ledger.changes.at(-1)?.planned.operation !== 'set-variables') return lookForTarget(ledger);
+  return [['Check the variables before you try again: ', {run: ['env:list', ...place(ledger)]}]];
 }
 
 /** An upload whose answer was lost, if it was looked for afterwards. */
@@ -237,28 +236,34 @@ function explainStep(thrown: unknown, ledger: Ledger, step = ''): unknown {
   const {interrupted, failed} = tellings[step] ?? (changes.at(-1)?.step === step ? tellingsOfChange : {});
   const {state, look = [], advice = []} = (isInterrupted ? interrupted?.(ledger) : failed?.(ledger, error)) ?? {};
   const told = isInterrupted ? [error.message, state] : [state, error.message];
-  const message = [...told, leftAlone(error, ledger, step)].filter((part) => part !== undefined).join(' ');
+  const left = leftAlone(error, ledger, step);
+  const message = [...told, left.state].filter((part) => part !== undefined).join(' ');
   const facts = factsOf(ledger);
   if (message === error.message && facts === undefined && look.length + advice.length === 0) return error;
   // How to look for this one is more than how to look for any.
   const own = error.advice.filter((each) => look.length === 0 || each !== checkBeforeRetrying);
-  const isKnown = lookingCommands.some((command) => advises(command, look) && advises(command, own));
   return amendError(error, {
     message,
-    advice: [...own, ...(isKnown ? [] : look), ...advice],
+    advice: [...own, ...look, ...advice, ...(left.advice ?? [])],
     details: {...facts, ...(lost?.bundleId !== undefined && {foundBundleId: lost.bundleId}), ...error.details},
     cause: thrown,
   });
 }
 
-const lookingCommands = ['bundle:history', 'target:list'];
+/** Of a deployment that a failure was to roll back, if nothing proves that it failed: nobody tried. */
+function leftAlone(error: RuntimeCliError, ledger: Ledger, step: string): Telling {
+  const {release, bundleId, before} = ledger;
+  if (release?.rollsBack !== true || (step !== 'wait' && step !== 'check') || provesFailure(error)) return {};
+  if (bundleId === undefined || before === undefined) return {};
+  const {live} = deploymentBefore({bundleId, before}, release.targetSlug);
+  if (step === 'check') return {state: 'It was not rolled back.', advice: rollBackTo(live?.bundleId, ledger)};
+  const state = 'It was not rolled back, because it may still finish.';
+  return {state, advice: rollBackTo(live?.bundleId, ledger, ' once it has ended')};
+}
 
-/** That a deployment was not rolled back although a failure was to be: nobody tried. */
-function leftAlone({code}: RuntimeCliError, {release, before, deployment}: Ledger, step: string): string | undefined {
-  if (release?.rollsBack !== true || before === undefined || deployment === undefined) return undefined;
-  if (code === 'ERR_WAIT_TIMEOUT' || code === 'ERR_OUTCOME_UNKNOWN')
-    return 'It was not rolled back, because it may still finish.';
-  return step === 'check' && code !== 'ERR_UNHEALTHY' ? 'It was not rolled back.' : undefined;
+function rollBackTo(bundleId: BundleId | undefined, ledger: Ledger, when = ''): readonly Suggestion[] {
+  if (bundleId === undefined) return [];
+  return [[`To roll back${when}, run: `, {run: ['bundle:deploy', String(bundleId), ...place(ledger)]}]];
 }
 
 /** What was done, or may have been, for programs. Undefined if that is nothing. */
@@ -296,22 +301,16 @@ function afterRollback(failed: RuntimeCliError, cause: unknown, rollback: Rollba
   const isOpen = deployment === undefined ? ledger.sent !== undefined : cause?.code !== 'ERR_DEPLOYMENT_FAILED';
   const started = deployment === undefined ? 'may have started' : 'was accepted and may still finish';
   const state = isOpen ? `Its rollback to ${bundle} ${started}` : 'It was not rolled back';
-  if (cause?.code === 'ERR_INTERRUPTED') {
-    const told = `${cause.message} ${asSentence(message)} ${state}.`;
-    return amendError(cause, {message: told, suggestions: advice, details});
-  }
-  const flags = place(ledger);
-  const look: Suggestion = [`Check what ${target} runs: `, {run: ['bundle:history', ...flags]}];
-  const again: Suggestion = ['To roll back, run: ', {run: ['bundle:deploy', String(bundleId), ...flags]}];
-  return createError('ERR_NOT_ROLLED_BACK', `${asSentence(message)} ${state}: ${asClause(reason)}.`, {
-    suggestions: [
-      ...advice,
-      ...(advises('bundle:history', advice) ? [] : [look]),
-      ...(bundleId !== undefined && cause !== undefined && !isOpen ? [again] : []),
-    ],
-    details,
-    cause: cause ?? failed,
-  });
+  const look: Suggestion = [`Check what ${target} runs: `, {run: ['bundle:history', ...place(ledger)]}];
+  const suggestions = [
+    ...advice,
+    ...(advises('bundle:history', advice) ? [] : [look]),
+    ...(cause === undefined || isOpen ? [] : rollBackTo(bundleId, ledger)),
+  ];
+  if (cause?.code === 'ERR_INTERRUPTED')
+    return amendError(cause, {message: `${cause.message} ${asSentence(message)} ${state}.`, suggestions, details});
+  const told = `${asSentence(message)} ${state}: ${asClause(reason)}.`;
+  return createError('ERR_NOT_ROLLED_BACK', told, {suggestions, details, cause: cause ?? failed});
 }
 
 export function factsOfChange(

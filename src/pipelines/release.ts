@@ -9,7 +9,7 @@ import {
   recordFailedCheck,
   shownPlace,
 } from '../operations/deploy/check-deployment.js';
-import {deployAgain, deploymentBefore} from '../operations/deploy/rollback-bundle.js';
+import {deployAgain, deploymentBefore, provesFailure} from '../operations/deploy/rollback-bundle.js';
 import type {InSlot} from '../operations/deploy/start-deployment.js';
 import {deploymentFailed, pollDeployment} from '../operations/deploy/wait-for-deployment.js';
 import {activeGuards, askForTarget, checkGuards, describeGuards} from '../operations/guard/guards.js';
@@ -126,10 +126,8 @@ export const rollback: Step = {
   title: ({release}) => `Roll ${String(release?.targetSlug)} back if this fails`,
   due({release, failure, deployment, before}) {
     if (release?.rollsBack !== true) return false;
-    const {error} = failure ?? {};
-    if (error === undefined) return true;
-    const hasFailed = isRuntimeCliError(error) && ['ERR_DEPLOYMENT_FAILED', 'ERR_UNHEALTHY'].includes(error.code);
-    return hasFailed && deployment !== undefined && before !== undefined;
+    if (failure === undefined) return true;
+    return provesFailure(failure.error) && deployment !== undefined && before !== undefined;
   },
   recovers: true,
   async run(ledger, {outlet}) {

@@ -14,9 +14,14 @@ const open = {
 } as unknown as OpenBackend;
 const release = {operation: 'push', targetSlug: 'live', rollsBack: true} as Ledger['release'];
 const change: Change = {step: '', planned: {operation: 'create-target', targetSlug: 'qa', bundleIds: []} as never};
+const setting: Change = {
+  step: 'set',
+  planned: {operation: 'set-variables', targetSlug: 'live', bundleIds: []} as never,
+};
 const sent = {call: 'upload', at: new Date(0)} as const;
 const uploaded = {bundle: {}, bundleId: 2, uploaded: {bundleId: 2}} as unknown as Facts;
-const deployed = {...uploaded, deployment: {deploymentId: 'd-7'}, before: []} as Facts;
+const before = [{deployment: {}, bundleId: 1, status: 'finished'}];
+const deployed = {...uploaded, deployment: {deploymentId: 'd-7'}, before} as Facts;
 
 const interrupted = createError('ERR_INTERRUPTED', 'Stopped.');
 const refused = createError('ERR_REJECTED', 'No.');
@@ -62,19 +67,41 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
   ],
   ['deploy', refused, {}, 'No.'],
   ['deploy', interrupted, {sent}, 'Stopped. The deployment to live may have started.', 'bundle:history'],
-  ['wait', interrupted, deployed, 'Stopped. Bundle 2 was uploaded. Deployment d-7 continues.', 'bundle:history'],
+  [
+    'wait',
+    interrupted,
+    {...deployed, before: undefined},
+    'Stopped. Bundle 2 was uploaded. Deployment d-7 continues.',
+    'bundle:history',
+  ],
+  [
+    'wait',
+    interrupted,
+    deployed,
+    'Stopped. Bundle 2 was uploaded. Deployment d-7 continues. It was not rolled back, because it may still finish.',
+    'bundle:deploy 1 --target live',
+  ],
   [
     'wait',
     late,
     deployed,
     'Bundle 2 was uploaded. It is late. It was not rolled back, because it may still finish.',
-    'bundle:history',
+    'bundle:history --target live\nTo roll back once it has ended, run: mycli bundle:deploy 1 --target live',
   ],
+  [
+    'wait',
+    refused,
+    deployed,
+    'Bundle 2 was uploaded. No. It was not rolled back, because it may still finish.',
+    'bundle:history --target live\nTo roll back once it has ended, run: mycli bundle:deploy 1 --target live',
+  ],
+  ['wait', failed, {...deployed, before: undefined}, 'Bundle 2 was uploaded. It failed.', 'bundle:history'],
   [
     'check',
     interrupted,
     deployed,
     'Stopped. Bundle 2 is deployed to live, but has not passed its check yet. It was not rolled back.',
+    'bundle:deploy 1 --target live',
   ],
   ['invalidate', interrupted, deployed, 'Stopped. Bundle 2 is deployed to live. The cache of live was not cleared.'],
   ['create', interrupted, {release: undefined}, 'Stopped. No target was created.'],
@@ -85,7 +112,14 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
     'Stopped. Target qa may have been created.',
     'target:list',
   ],
-  ['set', interrupted, {sent}, 'Stopped. The variables may have been changed.', 'env:list --target live'],
+  [
+    'set',
+    interrupted,
+    {changes: [setting], sent},
+    'Stopped. Target live may have been changed.',
+    'env:list --target live',
+  ],
+  ['set', refused, {changes: [setting], sent}, 'No.', 'env:list --target live'],
   ['delete', interrupted, {sent}, 'Stopped. Target live may have been deleted.', 'target:list'],
   ['delete', interrupted, {changedIn: 'delete'}, 'Stopped. Target live may have been deleted.', 'target:list'],
   ['delete', interrupted, {changedIn: 'create'}, 'Stopped. Nothing was deleted.'],
@@ -124,11 +158,14 @@ test.each<[rollback: Facts['rollback'], more: Partial<Ledger>, code: string, mes
     'Its rollback to bundle 1 was accepted and may still finish: It is late.',
   ],
   [{rolledBack: false, bundleId: 1, error: interrupted}, {}, 'ERR_INTERRUPTED', 'It was not rolled back.'],
+  [{rolledBack: false, bundleId: 1, error: refused}, {}, 'ERR_NOT_ROLLED_BACK', 'It was not rolled back: No.'],
 ])('explain: a rollback, %j', (rollback, more, code, message) => {
   const explained = told('wait', failed, {...deployed, ...more, rollback});
   const before = code === 'ERR_INTERRUPTED' ? 'Stopped. ' : '';
   expect(explained).toMatchObject({code, message: `${before}Bundle 2 was uploaded. It failed. ${message}`});
   expect(explained.details).toMatchObject({failure: {code: failed.code}, rollback: {rolledBack: rollback?.rolledBack}});
+  const isUntried = rollback?.error !== undefined && !message.includes('Its rollback');
+  expect(explained.suggestions.includes('To roll back, run: mycli bundle:deploy 1 --target live')).toBe(isUntried);
 });
 
 test('a question that fails is told with what is known by then, and ends the run', async () => {

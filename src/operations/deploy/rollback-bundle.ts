@@ -148,9 +148,14 @@ export async function deployAgain(
   return answer.deployment;
 }
 
+/** Whether a deployment that ends with this error failed, or its check did, for certain. */
+export function provesFailure(error: unknown): boolean {
+  return isRuntimeCliError(error) && ['ERR_DEPLOYMENT_FAILED', 'ERR_UNHEALTHY'].includes(error.code);
+}
+
 /** The deployment of the bundle that a target ran before ours, or why there is none to go back to. */
 export function deploymentBefore(
-  {bundleId: ours, before: items}: FailedDeployment,
+  {bundleId: ours, before: items}: Pick<FailedDeployment, 'bundleId' | 'before'>,
   targetSlug: string,
 ): {readonly live?: DeploymentItem; readonly reason?: string} {
   const [newest] = items;

@@ -7,9 +7,8 @@ import type {OperationProgress} from '../options.js';
 import {findAwaited} from '../targets/find-targets.js';
 import {isLost, maxLostPolls, pollUntil} from './poll.js';
 import {asSentence} from '../../text/sentence.js';
-import type {CommandToRun} from '../../errors/suggestion.js';
 
-/** Waits for a deployment to end. @throws RuntimeCliError with the way to check on it, unless the caller aborts */
+/** Waits for a deployment to end. @throws RuntimeCliError unless the caller aborts */
 export async function pollDeployment(open: OpenBackend, deployment: DeploymentRef): Promise<DeploymentState> {
   let last: DeploymentState | undefined;
   let isThere = false;
@@ -33,27 +32,20 @@ export async function pollDeployment(open: OpenBackend, deployment: DeploymentRe
     async onLost({status}) {
       if (status === 404) await checkTarget();
     },
-    unreadable: (failure) => stateUnreadable(open, deployment, failure),
+    unreadable: (failure) => stateUnreadable(deployment, failure),
     late(timeout) {
-      throw waitTimedOut(open, deployment, timeout, last);
+      throw waitTimedOut(deployment, timeout, last);
     },
   });
 }
 
 /** @param failure one that is final, or that of the last of too many looks */
-function stateUnreadable(open: OpenBackend, deployment: DeploymentRef, failure: RuntimeCliError): Error {
-  const history = [historyCommand(open, deployment)];
+function stateUnreadable(deployment: DeploymentRef, failure: RuntimeCliError): Error {
   const accepted = `${deploymentName(deployment)} was accepted, but its state`;
-  if (!isLost(failure)) {
-    return amendError(failure, {
-      message: `${accepted} cannot be read: ${failure.message}`,
-      suggestions: ['The deployment continues. To check on it, run:', history],
-      details: {deployment},
-    });
-  }
+  if (!isLost(failure))
+    return amendError(failure, {message: `${accepted} cannot be read: ${failure.message}`, details: {deployment}});
   const message = `${accepted} could not be read ${String(maxLostPolls)} times in a row.`;
-  const suggestions = ['Check its state before you deploy again:', history];
-  return createError('ERR_OUTCOME_UNKNOWN', message, {suggestions, details: {deployment}, cause: failure});
+  return createError('ERR_OUTCOME_UNKNOWN', message, {details: {deployment}, cause: failure});
 }
 
 export function deploymentFailed(
@@ -74,22 +66,11 @@ export function deploymentFailed(
   });
 }
 
-function waitTimedOut(
-  open: OpenBackend,
-  deployment: DeploymentRef,
-  timeout: number,
-  state: DeploymentState | undefined,
-): Error {
+function waitTimedOut(deployment: DeploymentRef, timeout: number, state: DeploymentState | undefined): Error {
   const status = state?.status ?? 'unknown';
   const message = `${deploymentName(deployment)} did not finish within ${String(timeout)} s. Its last status: ${status}.`;
-  const advice = 'The deployment continues. Pass a longer --timeout next time, or check on it:';
-  const suggestions = [advice, [historyCommand(open, deployment)]];
+  const suggestions = ['The deployment continues. Pass a longer --timeout next time.'];
   return createError('ERR_WAIT_TIMEOUT', message, {suggestions, details: {deployment, status}});
-}
-
-/** How to check on a deployment. Built-in backends store the target in its reference. */
-function historyCommand({flags}: OpenBackend, {targetSlug}: DeploymentRef): CommandToRun {
-  return {run: ['bundle:history', ...flags(typeof targetSlug === 'string' ? targetSlug : undefined)]};
 }
 
 /** `Deployment d-7` */

@@ -131,6 +131,7 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
       ) as string,
       suggestions: [
         expect.stringContaining('The deployment continues') as string,
+        'To check on it, run:',
         expect.stringMatching(/^mycli bundle:history /) as string,
       ],
     });
