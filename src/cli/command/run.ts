@@ -5,7 +5,7 @@ import type {Interfaces} from '@oclif/core';
 import {setLogger} from '@oclif/core/logger';
 import {settings} from '@oclif/core/settings';
 import {runningPlugin} from '../../backends/plugins/plugin-code.js';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
@@ -244,14 +244,20 @@ function printDocument({ended, output}: Session): void {
   if (ended !== undefined && 'document' in ended && ended.document !== undefined) output.document(ended.document);
 }
 
+/** The error after a signal: with what ours says of the run. Others are consequences of the signal. */
+function interruption(reason: unknown, error: unknown): unknown {
+  if (!isRuntimeCliError(reason) || !isRuntimeCliError(error)) return reason;
+  if (error.code === 'ERR_INTERRUPTED') return error;
+  const {message, advice, details} = error;
+  return amendError(reason, {message: `${reason.message} ${message}`, suggestions: advice, details});
+}
+
 function fail(session: Session, error: unknown): number {
   const {output, signal, foreign} = session;
   const requested = requestedExitCode(error);
   if (requested !== undefined && foreign) return requested;
   output.releaseStream();
-  // After a signal, every error is a consequence of it, unless it describes what the interruption left behind.
-  const isInterruption = isRuntimeCliError(error) && error.code === 'ERR_INTERRUPTED';
-  const own = asOwnError(signal.aborted && !isInterruption ? signal.reason : error, {foreign});
+  const own = asOwnError(signal.aborted ? interruption(signal.reason, error) : error, {foreign});
   const {message, advice, requestId} = own;
   output.error(message, requestId === undefined ? advice : [...advice, `Request ID: ${requestId}`]);
   for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);

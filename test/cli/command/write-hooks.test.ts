@@ -2,6 +2,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime} from '../../../src/testing.js';
 import {startRecordingServer} from '../../http/with-server.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
+import {binary, start} from '../spawn-cli.js';
 import {createPluginBench} from '../with-plugins.js';
 
 /** A user with the example plugin, a runtime, and a webhook that answers `status`. */
@@ -80,4 +81,28 @@ test('a plugin is told of a deployment that failed its check, and of the rollbac
     }),
     expect.objectContaining({operation: 'rollback', outcome: 'succeeded', status: 'finished', bundleIds: [bundleId]}),
   ]);
+});
+
+test('a push that has failed when a signal comes says so, though plugins are still told', async () => {
+  await using bench = await createPluginBench({example: 'freeze'});
+  const runtime = await startLocalRuntime({deploymentSeconds: 0, faults: ['fail']});
+  onTestFinished(() => runtime.close());
+  const webhook = await startRecordingServer(() => undefined);
+  const env = {...bench.env, ...runtimeEnvironment(runtime), NOTIFY_URL: webhook.origin};
+  const args = ['bundle:push', '--wait', '--json', '-t', 'production'];
+  const {child, ended} = start(binary, args, {cwd: bench.project, env});
+  await expect.poll(() => webhook.requests.length, {timeout: 20_000}).toBe(1);
+  child.kill('SIGINT');
+  const {code, stdout} = await ended;
+  expect(code).toBe(130);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: {
+      code: 'ERR_INTERRUPTED',
+      message: expect.stringMatching(
+        /^Interrupted by SIGINT\. Bundle 1 was uploaded\. Deployment \S+ failed\.$/,
+      ) as string,
+      suggestions: expect.arrayContaining(['Check before you deploy it again:']) as string[],
+      details: {bundleId: 1},
+    },
+  });
 });
