@@ -111,7 +111,7 @@ const groups = {
   // Credentials, addresses and the masking of secrets: what settings are made into. Not the client.
   httpSettings: 'src/http/(auth/|origin[.]ts|redact[.]ts|connection/proxy[.]ts)',
   // The words for a retry, which a log and a terminal share, and the defaults, which settings share.
-  retryPolicy: 'src/http/(rate-limit/policy|limits)[.]ts',
+  retryPolicy: 'src/http/(rate-limit/policy|time-limits)[.]ts',
   // Looks at what was deployed, without credentials.
   probe: 'src/http/probe[.]ts',
   // What settings and operations have in common.

@@ -1,6 +1,6 @@
 import type {Framework} from './framework.js';
 import {ownClients} from './own-clients.js';
-import {programs} from './programs.js';
+import {programs} from './server-programs.js';
 
 const staticSite = {static: true, marks: ['index.html']} as const;
 const withClient = {static: false, public: ['client'], publicFolder: 'client'} as const;

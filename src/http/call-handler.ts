@@ -1,10 +1,10 @@
 import type {ClientRequest, IncomingMessage} from 'node:http';
 import type {GotReturn, HandlerFunction, Options, Request} from 'got';
-import {HttpCall, describeRequest, statusName} from './connection/call.js';
+import {HttpCall, describeRequest, statusName} from './connection/attempt.js';
 import {limitAnswer, watchRequest} from './connection/watch.js';
 import {failureReason, redactorFor, toCliError, type ErrorContext} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
-import type {TimeLimits} from './limits.js';
+import type {TimeLimits} from './time-limits.js';
 import {RequestCount} from './rate-limit/hooks.js';
 import type {Logger} from './types.js';
 

@@ -9,7 +9,7 @@ import {
   statusName,
   type Attempt,
   type RequestOptions,
-} from './connection/call.js';
+} from './connection/attempt.js';
 import {failureKind, failureReason, isLocalRefusal, knownError, type FailureKind} from './errors/failure.js';
 import {isMaintenance, unclearStatuses} from './errors/response-error.js';
 import {RequestCount} from './rate-limit/hooks.js';

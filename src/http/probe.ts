@@ -1,6 +1,6 @@
 import {isRuntimeCliError} from '../errors/index.js';
 import {createHttpClient, type HttpClientOptions} from './client.js';
-import {statusName} from './connection/call.js';
+import {statusName} from './connection/attempt.js';
 import {isFromBetween, serverMessage} from './errors/response-error.js';
 import {createRedactor} from './redact.js';
 import type {HttpClient} from './types.js';

@@ -1,6 +1,6 @@
 import {addAbortSignal} from 'node:stream';
 import {createSocketAgent} from './connection/agents.js';
-import {HttpCall} from './connection/call.js';
+import {HttpCall} from './connection/attempt.js';
 import {late} from './connection/watch.js';
 import {redactorFor, toCliError} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';

@@ -10,7 +10,7 @@ import {checkHost, checkOrigin} from './access.js';
 import {alreadySent, HttpFailure} from './answer.js';
 import {applyFaults} from './apply-faults.js';
 import {recordRequest, type Call, type Protocol, type Route, type RuntimeContext} from './runtime-context.js';
-import {pagesProtocol} from './pages/routes.js';
+import {pagesProtocol} from './pages/pages-protocol.js';
 import {RequestBody} from './request-body.js';
 import {siteProtocol} from './sites/serve-site.js';
 import {apiProtocol} from './endpoints/api.js';

@@ -25,7 +25,7 @@ import {findRunning} from '../operations/targets/find-targets.js';
 import {oneLine} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
-import {accept, check, confirmNew, confirmTarget, guard, invalidateAfter, rollback, wait} from './release.js';
+import {accept, check, confirmNew, confirmTarget, guard, invalidateAfter, rollback, wait} from './release-steps.js';
 import {runPipeline, type Rows, type Step} from './run.js';
 
 interface DeployRequest {

@@ -14,7 +14,7 @@ import {requestDeploy} from '../operations/deploy/start-deployment.js';
 import {checkNotOlder} from '../operations/guard/guards.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import {buildPush, describeBuilt, type BuiltContent} from '../operations/push/build-push.js';
-import {askBeforePush, describeUpload, findLostUpload, uploadTo} from '../operations/push/upload-push.js';
+import {allowPush, describeUpload, findLostUpload, uploadTo} from '../operations/push/upload-push.js';
 import {planAhead} from '../operations/push/look-ahead.js';
 import {
   archivedFormat,
@@ -27,7 +27,7 @@ import {
 import {requestPush, type PushRequest} from '../operations/push/request.js';
 import type {PipelineHost} from './host.js';
 import {known, urlOf, type Ledger} from './ledger.js';
-import {accept, check, confirmNew, confirmTarget, guard, invalidateAfter, rollback, wait} from './release.js';
+import {accept, check, confirmNew, confirmTarget, guard, invalidateAfter, rollback, wait} from './release-steps.js';
 import {runPipeline, type Rows, type Step} from './run.js';
 
 type PushLedger = Ledger<PushRequest>;
@@ -171,7 +171,7 @@ export async function previewPush(options: PushRuntimeBundleBackendOptions, host
   const planned = content.kind === 'build' ? content.plan : content.bundle;
   const unchanged = built?.kind === 'unchanged' ? built.unchanged : undefined;
   const {targetSlug} = options;
-  await askBeforePush(open, {targetSlug, bundle: built?.bundle ?? planned, unchanged}, {dryRun: true});
+  await allowPush(open, {targetSlug, bundle: built?.bundle ?? planned, unchanged, dryRun: true});
   return {selection, format, content, warnings, unchanged};
 }
 

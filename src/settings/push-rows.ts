@@ -1,4 +1,4 @@
-import {defaultLimits, defaultUploadRetries} from '../http/limits.js';
+import {defaultLimits, defaultUploadRetries} from '../http/time-limits.js';
 import {defaultRateLimit} from '../http/rate-limit/policy.js';
 import type {SettingRows} from './row.js';
 import * as schemas from './schemas.js';

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {isThisMachine} from '../../src/local-runtime/pages/routes.js';
+import {isThisMachine} from '../../src/local-runtime/pages/pages-protocol.js';
 import type {LocalRuntime} from '../../src/testing.js';
 import {build, config, gnuTar, v2Archive} from './archives.js';
 import {send, sendRaw, v1Body} from './client.js';

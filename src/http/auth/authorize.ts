@@ -2,7 +2,7 @@ import type {AfterResponseHook, BeforeRequestHook} from 'got';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {asSentence} from '../../text/sentence.js';
-import {HttpCall, type RequestOptions} from '../connection/call.js';
+import {HttpCall, type RequestOptions} from '../connection/attempt.js';
 import {isFromBetween} from '../errors/response-error.js';
 import type {AuthContext, AuthStrategy, StreamingClient} from '../types.js';
 

@@ -7,7 +7,7 @@ import type {Duplex} from 'node:stream';
 import type {SecureContextOptions} from 'node:tls';
 import type {Agents, OptionsInit} from 'got';
 import type {Environment} from '../../text/platform.js';
-import {statusName, type Attempt} from './call.js';
+import {statusName, type Attempt} from './attempt.js';
 import {proxyFor} from './proxy.js';
 import {ConnectionError, late, lingerMs} from './watch.js';
 

@@ -2,8 +2,8 @@ import type {ClientRequest, IncomingMessage} from 'node:http';
 import {TLSSocket} from 'node:tls';
 import type {Socket} from 'node:net';
 import {createError} from '../../errors/index.js';
-import type {TimeLimits} from '../limits.js';
-import type {Attempt, HttpCall} from './call.js';
+import type {TimeLimits} from '../time-limits.js';
+import type {Attempt, HttpCall} from './attempt.js';
 
 /** Maximum size of a response that is read into memory, in bytes. Streams are not limited. */
 export const maxResponseBytes = 8 * 1024 * 1024;

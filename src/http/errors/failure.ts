@@ -8,7 +8,7 @@ import {
   type Attempt,
   type RequestOptions,
   type HttpCall,
-} from '../connection/call.js';
+} from '../connection/attempt.js';
 import {ConnectionError} from '../connection/watch.js';
 import {isLoopback} from '../origin.js';
 import {createRedactor} from '../redact.js';

@@ -1,7 +1,7 @@
 import {STATUS_CODES, type IncomingHttpHeaders} from 'node:http';
 import {createError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {tryJson} from '../../text/json.js';
-import {describeRequest, statusName, type RequestOptions} from '../connection/call.js';
+import {describeRequest, statusName, type RequestOptions} from '../connection/attempt.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {checkBeforeRetrying, refusedCredentials, type Suggestion} from '../../errors/suggestion.js';
 

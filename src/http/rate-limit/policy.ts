@@ -1,5 +1,5 @@
 import {isRecord} from '../../text/json.js';
-import {statusName} from '../connection/call.js';
+import {statusName} from '../connection/attempt.js';
 import type {RetryEvent} from '../types.js';
 
 /** Where waits are reported. */

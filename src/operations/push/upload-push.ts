@@ -17,7 +17,7 @@ import {inTargetSlot} from '../deploy/start-deployment.js';
 import {readBundles} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
 import {createdTime} from '../pages.js';
-import type {OperationProgress} from '../options.js';
+import type {DryRunOptions, OperationProgress} from '../options.js';
 import type {BuiltContent, SentContent} from './build-push.js';
 import type {PushRequest} from './request.js';
 import {recordPush} from './unchanged-bundle.js';
@@ -30,17 +30,19 @@ export interface UploadedBundle {
   readonly before?: readonly DeploymentItem[] | undefined;
 }
 
-interface PlannedPush {
-  readonly targetSlug: string | undefined;
-  readonly bundle: Pick<BundleContent, 'format' | 'message'> & Partial<PackResult>;
-  readonly unchanged?: UnchangedBundle | undefined;
-}
-
-/** Asks whether a push may be made, unless there is nothing to upload or deploy. */
-export async function askBeforePush(
+/** Allows a push, unless there is nothing to upload or deploy. @param bundle what is packed, or is to be */
+export async function allowPush(
   open: OpenBackend,
-  {targetSlug, bundle, unchanged}: PlannedPush,
-  {dryRun}: {readonly dryRun: boolean} = {dryRun: false},
+  {
+    targetSlug,
+    bundle,
+    unchanged,
+    dryRun,
+  }: DryRunOptions & {
+    readonly targetSlug: string | undefined;
+    readonly bundle: Pick<BundleContent, 'format' | 'message'> & Partial<PackResult>;
+    readonly unchanged: UnchangedBundle | undefined;
+  },
 ): Promise<void> {
   if (unchanged && targetSlug === undefined) return;
   const {format, message, size, sha256} = bundle;
@@ -66,13 +68,9 @@ export async function uploadTo(
 ): Promise<UploadedBundle> {
   const {backend, host} = open;
   const {bundle} = built;
-  const targetSlug = release?.targetSlug;
-  if (built.kind === 'unchanged') {
-    const {unchanged} = built;
-    await askBeforePush(open, {targetSlug, bundle, unchanged});
-    return {bundleId: unchanged.bundleId, bundle: built.bundle};
-  }
-  await askBeforePush(open, {targetSlug, bundle});
+  const unchanged = built.kind === 'unchanged' ? built.unchanged : undefined;
+  await allowPush(open, {targetSlug: release?.targetSlug, bundle, unchanged});
+  if (built.kind === 'unchanged') return {bundleId: built.unchanged.bundleId, bundle: built.bundle};
   const upload = () => sendBundle(open, built, uploadStates);
   const deploys = backend.deploysOnUpload?.includes(bundle.format) === true;
   const {answer, before} =
