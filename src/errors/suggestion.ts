@@ -119,7 +119,7 @@ function wordsOf(flag: string, words: readonly string[]): readonly string[] {
   return at === -1 ? [] : words.slice(at, words[at] === flag ? at + 2 : at + 1);
 }
 
-/** The flags of backends that do not serve the command. An archive that is pushed needs no folder. */
+/** The flags of backends that do not serve the command, and of folders that it has as an argument or in an archive. */
 function otherFlags(words: readonly string[], settings: readonly RunSetting[]): readonly string[] {
   const backend = settings.find(({flag}) => flag === '--runtime-backend');
   const [, name = 'auto'] = [...wordsOf('--runtime-backend', words), ...(backend?.run ?? [])];
@@ -132,6 +132,7 @@ function otherFlags(words: readonly string[], settings: readonly RunSetting[]): 
   return [
     ...(others[place] ?? [...legacy, ...legacyLogin, ...api, ...apiLogin]),
     ...(words.includes('--archive') ? folders : []),
+    ...(words[0]?.startsWith('-') === false ? ['--build-directory'] : []),
   ];
 }
 

@@ -378,7 +378,7 @@ describe('detectBuild', () => {
     const missing = verifyBuildDirectory(join(root, 'build'), {cwd: root, project: root});
     await expect(missing).rejects.toMatchObject({
       suggestions: [
-        'The folder . looks like a static site. To use it, pass --static --build-directory .',
+        'The folder . looks like a static site. To push it, run mycli bundle:push .',
         'Or set buildDirectory in mycli.config.',
       ],
     });
@@ -421,8 +421,8 @@ describe('verifyBuildDirectory', () => {
     await at('web/out/index.html', 2_000_200);
     await expect(verifyBuildDirectory(join(root, 'build'), {cwd: root, project: root})).rejects.toMatchObject({
       suggestions: [
-        'web/out looks like a site that was built. To push it, run mycli push web/out',
-        'public looks like a site that was built. To push it, run mycli push public',
+        'web/out looks like a site that was built. To push it, run mycli bundle:push web/out',
+        'public looks like a site that was built. To push it, run mycli bundle:push public',
         'Build the application first, or pass the folder it builds into with --build-directory DIR.',
       ],
     });
@@ -436,7 +436,7 @@ describe('verifyBuildDirectory', () => {
       code: 'ERR_BUILD_DIRECTORY',
       suggestions: [
         'Build the application first: npm run build.',
-        'Vite builds into dist. To push it, pass --static --build-directory dist.',
+        'Vite builds into dist. To push it, run mycli bundle:push dist',
       ],
     });
   });

@@ -1,12 +1,11 @@
 import type {Stats} from 'node:fs';
 import {readdir, stat} from 'node:fs/promises';
 import {dirname, join, posix, relative, sep} from 'node:path';
-import {createError} from '../../errors/index.js';
+import {createError, type Suggestion} from '../../errors/index.js';
 import {filesIn} from '../../projects/read-project.js';
 import {detectBuild, isSource, type DetectedBuild} from '../../projects/detect-build.js';
 import {unfitError} from '../../projects/unfit-build.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-import {shellLine} from '../../text/suggest.js';
 
 /** Maximum number of sites in a message. */
 const mostSites = 5;
@@ -53,38 +52,37 @@ async function missingError(directory: string, {cwd, project: given}: Places): P
   const isWanted = detected !== undefined && join(project, detected.buildDirectory) === directory;
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} does not exist.`, {
     suggestions: [
-      ...sites.slice(0, mostSites).map((site) => {
-        const folder = show(site);
-        return `${folder} looks like a site that was built. To push it, run ${shellLine('mycli', 'push', folder)}`;
-      }),
+      ...sites.slice(0, mostSites).map((site) => toPush(`${show(site)} looks like a site that was built.`, show(site))),
       ...suggestionsFor(detected, {isWanted, show}),
     ],
   });
+}
+
+function toPush(found: string, folder: string): Suggestion {
+  return [`${found} To push it, run `, {run: ['bundle:push', folder]}];
 }
 
 /** @param isWanted Whether the missing folder is the one that the framework builds into. */
 function suggestionsFor(
   detected: DetectedBuild | undefined,
   {isWanted, show}: {readonly isWanted: boolean; readonly show: (folder: string) => string},
-): readonly string[] {
+): readonly Suggestion[] {
   if (detected === undefined) {
     return ['Build the application first, or pass the folder it builds into with --build-directory DIR.'];
   }
   const {framework, buildDirectory, buildCommand, exists, static: isStatic} = detected;
   const folder = show(buildDirectory);
-  // Not followed by a full stop where it would read as part of the path.
-  const flags = `${isStatic ? '--static ' : ''}--build-directory ${folder}${folder === '.' ? '' : '.'}`;
   if (!exists && framework !== undefined) {
     return [
       buildCommand === undefined
         ? `package.json has no build script. Write one that puts an ssr.mjs which exports the app, its packages and its ` +
           `public files into ${folder} (docs/guides/frameworks.md, What a server needs).`
         : `Build the application first: ${buildCommand}.`,
-      ...(isWanted ? [] : [`${framework.name} builds into ${folder}. To push it, pass ${flags}`]),
+      ...(isWanted ? [] : [toPush(`${framework.name} builds into ${folder}.`, folder)]),
     ];
   }
   return [
-    `The folder ${folder} looks like a ${isStatic ? 'static site' : 'build'}. To use it, pass ${flags}`,
+    toPush(`The folder ${folder} looks like a ${isStatic ? 'static site' : 'build'}.`, folder),
     'Or set buildDirectory in mycli.config.',
   ];
 }

@@ -163,7 +163,7 @@ describe('the folder to push', () => {
     await write({'public/index.html': '', 'hugo.toml': ''});
     const {code, stderr} = await build();
     expect(code).toBe(3);
-    expect(stderr).toContain('To use it, pass --static --build-directory public.');
+    expect(stderr).toContain('To push it, run mycli push public');
     expect((await build('public')).code).toBe(0);
   });
 });
