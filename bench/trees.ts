@@ -5,7 +5,7 @@ import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {deflateRawSync} from 'node:zlib';
 
-/** A build directory to measure with. */
+/** A build folder to measure with. */
 export interface Tree {
   readonly name: string;
   /** Bytes of all files together. */

@@ -32,7 +32,7 @@ export interface TargetSettings {
   readonly name?: string | undefined;
   /** Where its servers are, such as `us-east-1`. */
   readonly region?: string | undefined;
-  /** The processors of its servers. `null`: as the service chooses. */
+  /** The processors of its servers. `null`: the service chooses. */
   readonly architecture?: 'x86' | 'arm64' | null | undefined;
   /** The host name that visitors use. `null`: none of its own. */
   readonly externalHost?: string | null | undefined;
@@ -62,13 +62,13 @@ export interface TargetSettings {
 export interface Redirect {
   /** The path that is redirected, such as `/old` or `/old/*`. A target has one redirect of each. */
   readonly from: string;
-  /** Where it leads: a path, or an http(s) URL. */
+  /** Its destination: a path, or an http(s) URL. */
   readonly to: string;
-  /** 301: for good. 302: for now. */
+  /** 301: permanent. 302: temporary. */
   readonly status?: 301 | 302 | undefined;
-  /** Whether the query goes with it. */
+  /** Whether to keep the query string. */
   readonly forwardQuery?: boolean | undefined;
-  /** Whether what `*` of `from` stands for takes the place of `*` in `to`. */
+  /** Whether the text that `*` matches in `from` replaces `*` in `to`. */
   readonly forwardWildcard?: boolean | undefined;
 }
 
@@ -97,7 +97,7 @@ export interface SharedConfig {
         readonly interval?: number | undefined;
         /** Maximum time for one attempt of a check. In seconds. @default 10 */
         readonly timeout?: number | undefined;
-        /** Deploy what ran before if it fails. @default false */
+        /** Roll back if the deployment or a check fails. @default false */
         readonly rollbackOnFailure?: boolean | undefined;
       }
     | undefined;
@@ -139,7 +139,7 @@ export interface TargetConfig extends SharedConfig {
 
 /** What goes into a bundle, and its description. */
 export interface BundleSettings {
-  /** Build output folder. @default 'build' */
+  /** Build folder. @default 'build' */
   readonly buildDirectory?: string | undefined;
   /** Folder of config.server.ts or .js. For the library, by default the working directory. @default '.' */
   readonly projectDirectory?: string | undefined;

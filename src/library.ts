@@ -92,7 +92,7 @@ export function inspectArchive(path: string, options: InspectArchiveOptions = {}
 export const inspectBundle = libraryCall(read.inspectBundle);
 
 /**
- * Compares two bundles by the digests of their files. Each is an archive, a build directory, an uploaded
+ * Compares two bundles by the digests of their files. Each is an archive, a build folder, an uploaded
  * bundle or what a target runs.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */

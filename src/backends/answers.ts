@@ -142,7 +142,7 @@ export async function fromTarget(request: Promise<AnsweredResponse>): Promise<An
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` for a target that the services refuse. */
 export function checkNewTarget({targetSlug, name}: {readonly targetSlug: string; readonly name: string}): void {
   const problem = !v.safeParse(newTargetSlug, targetSlug).success
-    ? `The slug of a target has at most ${maxTargetName} lowercase letters, digits and inner hyphens, unlike "${targetSlug}".`
+    ? `The slug of a target must be at most ${maxTargetName} lowercase letters, digits and inner hyphens, not "${targetSlug}".`
     : v.safeParse(newTargetName, name).success
       ? undefined
       : `The name of a target has at most ${maxTargetName} characters.`;

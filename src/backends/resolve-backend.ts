@@ -119,7 +119,7 @@ export function unfitSlugs({slugs = {}}: Pick<Backend, 'slugs'>, given: GivenSlu
     const pattern = own === undefined ? plainSlug : new RegExp(`^(?:${own})$`, 'u');
     if (slug === undefined || slug === '' || pattern.test(slug)) return [];
     const what = own === undefined ? 'without blanks, "/", "\\", "?", "#" and "%"' : `that matches ${own}`;
-    return [`a ${kind} slug ${what}, unlike "${slug}"`];
+    return [`a ${kind} slug ${what}, not "${slug}"`];
   });
 }
 

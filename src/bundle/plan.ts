@@ -43,7 +43,7 @@ export interface BundlePlan extends BundleContent, Pick<Scan, 'emptyFolders' | '
 /** GNU tar warns about dates that are very old. npm packs with this one, too. */
 const fixedDate = new Date('1985-10-26T08:15:00Z');
 
-/** Verifies the options, scans the build directory and resolves the configuration. Writes nothing. */
+/** Verifies the options, scans the build folder and resolves the configuration. Writes nothing. */
 export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan> {
   const {signal} = options;
   signal?.throwIfAborted();

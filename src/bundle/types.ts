@@ -33,7 +33,7 @@ export type BundleFileCategory = 'ssrOnly' | 'shared' | 'static';
 
 /** A file (or a symbolic link) of a bundle. */
 export interface BundleFile {
-  /** Relative to the build directory, `/` on every platform. */
+  /** Relative to the build folder, `/` on every platform. */
   readonly path: string;
   /** Bytes; 0 for a link. */
   readonly size: number;
@@ -47,7 +47,7 @@ export interface BundleFile {
   readonly ssrShared: boolean;
 }
 
-/** A file of the build directory at the time of planning. */
+/** A file of the build folder at the time of planning. */
 export interface PlannedBundleFile extends BundleFile {
   /** Time of the last modification, in milliseconds since 1970. A later one means that the file has changed. */
   readonly modifiedMs: number;

@@ -52,17 +52,17 @@ export const catalogue = {
   ERR_CONFIG_INVALID: {
     kind: 'input',
     summary:
-      'A configuration file cannot be read, has an invalid key or value or a secret, or is that of another project.',
+      'A configuration file cannot be read, has an invalid key or value, contains a secret, or belongs to another project.',
   },
   ERR_CONFIG_FOREIGN: {
     kind: 'input',
-    summary: 'A configuration belongs to another user, and a change to the service would go on without it.',
+    summary: 'A configuration belongs to another user, and the change to the service would ignore it.',
   },
   ERR_ORIGIN_MISSING: {kind: 'input', summary: 'No URL is set for the hosting service.'},
   ERR_ORIGIN_UNTRUSTED: {
     kind: 'input',
     summary:
-      'Credentials would go to an origin that MYCLI_TRUSTED_ORIGINS does not list, or those of a login to one that only a configuration file sets.',
+      'Credentials would go to an origin that MYCLI_TRUSTED_ORIGINS does not list, or a login to one that only a configuration file sets.',
   },
   ERR_CREDENTIALS_MISSING: {kind: 'input', summary: 'The selected backend has no credentials.'},
   ERR_SETUP_INCOMPLETE: {
@@ -76,7 +76,7 @@ export const catalogue = {
     summary: 'A backend failed, or returned something its contract does not allow.',
   },
   ERR_CAPABILITY_UNSUPPORTED: {kind: 'input', summary: 'The backend does not support the requested operation.'},
-  ERR_BUILD_DIRECTORY: {kind: 'input', summary: 'The build directory is missing, empty or not a directory.'},
+  ERR_BUILD_DIRECTORY: {kind: 'input', summary: 'The build folder is missing, empty or not a directory.'},
   ERR_FILE_UNSUPPORTED: {
     kind: 'input',
     summary: 'A file of the build cannot be archived because of its type, its name or its link target.',
@@ -102,7 +102,7 @@ export const catalogue = {
   ERR_PROGRAM_MISSING: {kind: 'input', summary: 'A program that the command needs, such as npm, is not in PATH.'},
   ERR_GIT: {
     kind: 'input',
-    summary: 'A commit was asked for, by recordCommit or a guard, but git refuses to read the repository.',
+    summary: 'recordCommit or a guard needs the commit, but git refuses to read the repository.',
   },
   ERR_ENDED_EARLY: {
     kind: 'unexpected',
@@ -132,7 +132,7 @@ export const catalogue = {
   },
   ERR_TLS: {
     kind: 'network',
-    summary: "No TLS connection: the server's certificate was not accepted, or it speaks no TLS.",
+    summary: "No TLS connection: the server's certificate was not accepted, or it does not use TLS.",
   },
   ERR_TIMEOUT: {kind: 'network', summary: 'The transfer stalled.'},
   ERR_REJECTED: {kind: 'rejected', summary: 'The server refused the request (4xx).'},

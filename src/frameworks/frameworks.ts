@@ -225,7 +225,8 @@ export const frameworks: readonly Framework[] = [
     unfitEntry: {
       // `app` is what the template with a custom server exports, for that server.
       text: /\bexport\s*\{(?![^}]*\b(?:as default|fetch|get|handler|reqHandler)\b)[^}]*\b(?:app|assetsBuildDirectory)\b/,
-      problem: 'server/index.js exports no server as default: only the routes of React Router, or an app by its name.',
+      problem:
+        'server/index.js has no server as its default export: only the routes of React Router, or a named export.',
       advice:
         'Write an app/server.js that exports an Express app as default, set build.rollupOptions.input of the ssr ' +
         'environment in vite.config to it (docs/guides/frameworks.md), and build again',

@@ -30,7 +30,7 @@ export async function warnOfLaterFiles({laterFiles}: BundlePlan, outlet: Outlet)
   const files = await laterFiles();
   if (files.length === 0) return [];
   const warning =
-    `Files appeared in the build directory while it was packed, and are not in the bundle: ${listPaths(files)}. ` +
+    `Files appeared in the build folder while it was packed, and are not in the bundle: ${listPaths(files)}. ` +
     'Run the command again once the build has finished.';
   outlet.warn(warning);
   return [warning];
@@ -52,7 +52,7 @@ export function packOptions({signal}: Pick<CommonOptions, 'signal'>, outlet: Out
 /** Refuses to write an archive into the build, where it would be part of the next one. */
 export function verifyOutside(buildDirectory: string, output: string): void {
   if (isOutside(relative(buildDirectory, output))) return;
-  throw createError('ERR_OUTPUT', `${output} is inside the build directory, so the next bundle would contain it.`, {
+  throw createError('ERR_OUTPUT', `${output} is inside the build folder, so the next bundle would contain it.`, {
     suggestions: ['Pass --output FILE to write it elsewhere.'],
   });
 }

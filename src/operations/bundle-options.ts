@@ -119,7 +119,7 @@ export interface BundleInspection extends ArchiveInspection, ProjectResult {
 /** Where a bundle is. */
 export type BundleSource =
   | {
-      /** An archive file, or a build directory. */
+      /** An archive file, or a build folder. */
       readonly kind: 'archive' | 'folder';
       /** Relative to the working directory. */
       readonly path: string;
@@ -152,9 +152,9 @@ export interface ComparedBundle {
   readonly name: string;
   /** As in its archive. */
   readonly format: BundleFormat;
-  /** Bytes of the archive; undefined for a build directory. */
+  /** Bytes of the archive; undefined for a build folder. */
   readonly size?: number | undefined;
-  /** Digest of the archive, hex; undefined for a build directory. */
+  /** Digest of the archive, hex; undefined for a build folder. */
   readonly sha256?: string | undefined;
   /** For an uploaded bundle. */
   readonly backend?: RuntimeBackend | undefined;
@@ -164,7 +164,7 @@ export interface ComparedBundle {
   readonly bundleId?: BundleId | undefined;
 }
 
-/** Options of `diffBundles`. The options for a bundle's content apply to the build directories to compare. */
+/** Options of `diffBundles`. The options for a bundle's content apply to the build folders to compare. */
 export interface DiffBundlesOptions extends ReadSourceOptions {
   /** The bundle before. */
   readonly from: BundleSource;

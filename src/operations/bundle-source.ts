@@ -86,7 +86,7 @@ function remoteOptions(options: ReadSourceOptions) {
   });
 }
 
-/** Reads what a bundle contains. `format` is how to plan a build directory, `open` the backend of uploaded bundles. */
+/** Reads what a bundle contains. `format` is how to plan a build folder, `open` the backend of uploaded bundles. */
 export async function readSource(
   source: BundleSource,
   open: OpenBackend | undefined,

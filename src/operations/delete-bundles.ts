@@ -30,7 +30,7 @@ export async function takenFromRollbacks(open: OpenBackend, ids: readonly Bundle
     const sentences = await sideBySide(await readTargets(once), async ({targetSlug}) => {
       const {previous} = previousDeployment(await readHistory(once, targetSlug), []);
       if (previous === undefined || !ids.includes(previous.bundleId)) return [];
-      return [`Bundle ${String(previous.bundleId)} is what the next rollback of ${targetSlug} goes back to.`];
+      return [`The next rollback of ${targetSlug} would go back to bundle ${String(previous.bundleId)}.`];
     });
     return sentences.flat();
   });

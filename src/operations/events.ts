@@ -10,7 +10,7 @@ interface EventBase {
   readonly time: string;
 }
 
-/** A step began, ended or was left out. */
+/** A step began, ended or was skipped. */
 export interface StepEvent extends EventBase {
   /** Tells it from other events. */
   readonly type: 'step';
@@ -28,7 +28,7 @@ export interface StepEvent extends EventBase {
   readonly code?: string | undefined;
 }
 
-/** How far a step is; a few times a second at most. */
+/** The progress of a step; a few times a second at most. */
 export interface ProgressEvent extends EventBase {
   /** Tells it from other events. */
   readonly type: 'progress';
@@ -85,7 +85,7 @@ export interface DeploymentWaitEvent extends EventBase {
   readonly description?: string | undefined;
 }
 
-/** A wait, and what for. */
+/** A wait, and its reason. */
 export type WaitEvent = RetryWaitEvent | DeploymentWaitEvent;
 
 /** Something that needs attention. The result has it, too. */

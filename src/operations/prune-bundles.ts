@@ -38,7 +38,7 @@ export function clockWarning(open: OpenBackend): string | undefined {
   const minutes = Math.round(open.clockAheadMs() / 60_000);
   if (Math.abs(minutes) < 5) return undefined;
   const relation = minutes > 0 ? 'behind' : 'ahead of';
-  return `The clock of this machine is ${count(Math.abs(minutes), 'minute')} ${relation} the service's, which counts for ages.`;
+  return `The clock of this machine is ${count(Math.abs(minutes), 'minute')} ${relation} the service's. Ages are counted by the service's.`;
 }
 
 /** Of the bundles that were found and are still there: those not needed, oldest first, and the others. */

@@ -19,7 +19,7 @@ const resolve: Step<DiffRequest> = {
   run: ({request: {options}}, host) => chooseSourceBackend(options, host),
 };
 
-/** The format of a build directory follows from the other bundle, which is read first. */
+/** The format of a build folder follows from the other bundle, which is read first. */
 function readBundle(name: 'from' | 'to'): Step<DiffRequest> {
   return {
     name,

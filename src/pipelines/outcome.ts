@@ -89,7 +89,7 @@ const tellings: Readonly<Record<string, Tellings>> = {
   },
   apply: {
     interrupted: (ledger) => ({
-      state: `Some of what was to be changed of ${targetOf(ledger)} may be.`,
+      state: `Some changes of ${targetOf(ledger)} may have been made.`,
       look: lookForDifferences(ledger),
     }),
     failed: (ledger) => (ledger.changes.length === 0 ? {} : {look: lookForDifferences(ledger)}),

@@ -89,7 +89,7 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
     const item = await createTarget(missing, host);
     const {targetSlug} = item;
     if (isOfOther(item, branch) && previewSlugs(branch)[1] === targetSlug)
-      throw createError('ERR_REJECTED', `Target ${targetSlug} is the preview of another branch than ${branch}.`);
+      throw createError('ERR_REJECTED', `Target ${targetSlug} is the preview of a branch other than ${branch}.`);
     // Meanwhile, another branch with the same slug has got it.
     if (isOfOther(item, branch)) return deployPreview(options, caller);
     warnings = item.warnings;

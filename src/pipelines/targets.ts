@@ -63,7 +63,7 @@ const create: Step<ConfigureRequest<CreateTargetOptions>> = {
       await warnOfOpenCopy(open, copyFrom, targetSlug);
     const isLeft = copyFrom !== undefined || Object.keys(configuration).length > 0;
     if (isLeft && !wait && !dryRun) {
-      const lacks = 'without waiting, its configuration and what a copy lacks are not applied.';
+      const lacks = 'with --no-wait, its configuration, and what a copy lacks, are not applied.';
       outlet.warn(`Once ${targetSlug} is ready, run target:apply: ${lacks}`);
     }
     return {target};

@@ -141,7 +141,7 @@ export const rollbackRows = {
     schema: schemas.toggle,
     perTarget: true,
     default: false,
-    summary: 'Deploy what ran before if it fails.',
+    summary: 'Roll back if the deployment or a check fails.',
     details: 'Also if a check fails. Implies --wait.',
   },
 } as const satisfies SettingRows;

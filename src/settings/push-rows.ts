@@ -222,7 +222,7 @@ export const bundleRows = {
     schema: schemas.path,
     syntax: 'path',
     default: 'build',
-    summary: 'Build output folder; default {default}.',
+    summary: 'Build folder; default {default}.',
   },
   projectDirectory: {
     flag: {name: 'project-directory', value: 'DIR'},

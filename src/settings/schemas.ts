@@ -95,7 +95,7 @@ export const someItems: Schema<readonly string[]> = v.pipe(list, v.minLength(1, 
 export function slugMessage(value: string): string | undefined {
   if (value === '') return 'must not be empty';
   if (value === '.' || value === '..') return `must not be "${value}"`;
-  if (/[/\\]/.test(value)) return `must not contain / or \\, unlike "${value}"`;
+  if (/[/\\]/.test(value)) return `must not contain / or \\: "${value}"`;
   if (hasControlCharacter(value)) return 'must not contain control characters';
   if (value.trim() !== value) return 'must not have spaces around it';
   return undefined;
@@ -143,12 +143,12 @@ export const entryPath: Schema<string> = v.pipe(string, sound(entryPathMessage))
 function entryPathMessage(value: string): string | undefined {
   if (value === '') return 'must not be empty';
   if (characterCount(value) > maxPath) return `must have at most ${String(maxPath)} characters`;
-  if (value.startsWith('/') || /^\w+:/.test(value)) return `must be relative, unlike "${value}"`;
+  if (value.startsWith('/') || /^\w+:/.test(value)) return `must be relative, not "${value}"`;
   const name = entryNameProblem(value);
   if (name !== undefined) return name;
   const parts = value.split('/');
-  if (parts.includes('..')) return `must not contain "..", unlike "${value}"`;
-  if (parts.includes('.') || parts.includes('')) return `must not contain "." or empty segments, unlike "${value}"`;
+  if (parts.includes('..')) return `must not contain "..": "${value}"`;
+  if (parts.includes('.') || parts.includes('')) return `must not contain "." or empty segments: "${value}"`;
   return undefined;
 }
 

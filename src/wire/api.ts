@@ -31,8 +31,8 @@ const deploymentState = {
   statusMessage: optional(text('The status in words, and the reason of a failure.')),
   progress: optional(
     object('Null until the deployment has started.', {
-      description: optional(text('What is being done.')),
-      percentage: optional(v.pipe(v.number(), v.minValue(0), v.maxValue(100), s.say('Of the whole.'))),
+      description: optional(text('What the service is doing.')),
+      percentage: optional(v.pipe(v.number(), v.minValue(0), v.maxValue(100), s.say('Percent of the deployment.'))),
     }),
   ),
   duration: optional(v.pipe(v.number(), s.say('Seconds that it took; null until it has ended.'))),
@@ -75,7 +75,7 @@ const environment = object('An environment.', {
       '`ready`: it can be deployed to. `building`: not yet.',
     ),
   ),
-  isPrimary: optional(flag('Whether it is the first one of the storefront.')),
+  isPrimary: optional(flag("Whether it is the storefront's primary environment.")),
   isProduction: optional(flag('Whether customers see it.')),
   ssrExternalHostname: optional(text('The host name that visitors use.')),
   defaultEcdnHostname: optional(text('The same, if there is no host name of its own.', onlyHosted)),
@@ -230,7 +230,7 @@ export const api = {
         access: apiSchemas.ApiAccessHeaderPage,
       },
     ),
-    makePrimary: put(`${inEnvironment}/primary`, 'primary', 'Make an environment the first one of its storefront', {
+    makePrimary: put(`${inEnvironment}/primary`, 'primary', 'Make an environment the primary one of its storefront', {
       answer: apiSchemas.ApiEnvironment,
       statuses: [200, 202, 204],
       lacking: [404, 405],

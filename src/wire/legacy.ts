@@ -39,10 +39,12 @@ const deployment = object(
     status: optional(
       s.word(
         ['Queued', 'In Progress', 'Finished', 'Failed'],
-        '`Finished` and `Failed` are final. If missing, a client that waits goes on waiting, and others take it for unknown.',
+        '`Finished` and `Failed` are final. If missing, a client that waits keeps waiting, and others treat it as unknown.',
       ),
     ),
-    deploy_type: optional(s.word(['Publish', 'Reset Bundle', 'Push', 'Deploy Settings', 'Redeploy'], 'What it was.')),
+    deploy_type: optional(
+      s.word(['Publish', 'Reset Bundle', 'Push', 'Deploy Settings', 'Redeploy'], 'What kind of deployment it is.'),
+    ),
     external_publish_id: optional(text('A UUID, or null.', {format: 'uuid'})),
     user: optional(text('Who requested it.')),
     created_at: optional(time('When it was requested. Without it, nobody can wait for the deployment.')),
@@ -144,7 +146,7 @@ export const legacySchemas = {
     {bundle_ids: v.pipe(v.array(s.bundleId), v.minLength(1), v.maxLength(1000))},
     {examples: [{bundle_ids: [41, 42]}]},
   ),
-  LegacyBulkDeleted: object('What became of each bundle.', {
+  LegacyBulkDeleted: object('The outcome for each bundle.', {
     rejected_bundles: optional(
       v.pipe(
         v.array(
@@ -188,7 +190,7 @@ export const legacySchemas = {
   LegacyNewRedirect: configuration.newRedirect,
   LegacyRedirectPage: page(configuration.redirect, 'redirects'),
   LegacyAccessHeaderPage: page(configuration.accessHeader, 'access headers'),
-  LegacyApiKey: object('The new key of the user. The one before has ended.', {
+  LegacyApiKey: object("The user's new key. The old one no longer works.", {
     api_key: v.pipe(v.string(), v.nonEmpty(), s.say('The key.')),
   }),
   LegacyCloneRequest: object('The target to copy. What it runs is deployed to the new one.', {

@@ -48,7 +48,7 @@ test('a lock that another process keeps is an error that names it, and the work 
     const refused = withLock(path, () => Promise.reject(new Error('done')), {patienceMs: 0});
     await expect(refused).rejects.toMatchObject({
       message: `${path} cannot be written: another mycli is changing it.`,
-      suggestions: [`Wait until it has ended. If no mycli runs, remove ${join(folder, theirs)}.`],
+      suggestions: [`Wait until it has ended. If no mycli is running, remove ${join(folder, theirs)}.`],
     });
   });
   expect(await readdir(folder)).toEqual([]);

@@ -327,8 +327,8 @@ const contacts: Readonly<Record<string, Contact>> = {
   PHP: {
     files: {'dist/index.php': '<?php', 'dist/a.css': ''},
     folder: 'dist',
-    push: /^(?=[^]*The Runtime runs no PHP)(?![^]*allowSensitiveFiles)/,
-    static: /^(?=[^]*The Runtime runs no PHP)(?![^]*allowSensitiveFiles)/,
+    push: /^(?=[^]*The Runtime does not run PHP)(?![^]*allowSensitiveFiles)/,
+    static: /^(?=[^]*The Runtime does not run PHP)(?![^]*allowSensitiveFiles)/,
   },
   'a library': {
     manifest: {main: 'dist/index.js', devDependencies: {tsup: '8'}},

@@ -40,7 +40,7 @@ describe('deleting bundles', () => {
     const host = {...service.project.host, onEvent};
     await deleteBundles({...service.connection, preference: 'legacy', bundleIds: [1], confirm}, host);
     expect(order).toEqual([
-      'Bundle 1 is what the next rollback of staging goes back to.',
+      'The next rollback of staging would go back to bundle 1.',
       'asked about 1, of 20.. by api-key',
     ]);
   });

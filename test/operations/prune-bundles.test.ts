@@ -215,7 +215,7 @@ describe('pruning', () => {
     const rules = {keep: 1, olderThanMs: 30 * dayMs, dryRun: true};
     expect(await pruneBundles({...connection, preference: 'legacy', ...rules}, host)).toMatchObject({found: []});
     expect(warnings).toEqual([
-      `The clock of this machine is 86400 minutes ${relation} the service's, which counts for ages.`,
+      `The clock of this machine is 86400 minutes ${relation} the service's. Ages are counted by the service's.`,
     ]);
   });
 

@@ -123,7 +123,7 @@ describe('the installed package', () => {
     await writeFile(file, /```ts\n(.*?)```/s.exec(readme)?.[1] ?? 'no example');
     const {code, stderr} = await runCli(file, [], {cwd: host, env: {RUNTIME_KEY: 'key'}});
     expect(code).toBe(1);
-    expect(stderr).toContain(`InputError: The build directory ${path.join(host, 'build')} does not exist.\n`);
+    expect(stderr).toContain(`InputError: The build folder ${path.join(host, 'build')} does not exist.\n`);
     expect(stderr).toMatch(/^ +at async planBundle \(/m);
     expect(stderr).toContain("code: 'ERR_BUILD_DIRECTORY'");
     expect(stderr.length).toBeLessThan(5000);

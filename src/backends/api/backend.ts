@@ -207,9 +207,9 @@ function connectApi({options: {connection}, projectSlug, http}: ApiContext): Sen
 const scopeAdvice = [
   [
     environments,
-    'The client needs a scope for environments: one that ends with .environments to read them, or with .environments.rw to change them. Add it to the client, and to --scopes.',
+    'The client needs a scope for environments: one that ends with .environments to read them, or with .environments.rw to change them. Add it to the client, and to --scope.',
   ],
-  [storefronts, 'The client needs a scope that ends with .storefronts. Add it to the client, and to --scopes.'],
+  [storefronts, 'The client needs a scope that ends with .storefronts. Add it to the client, and to --scope.'],
 ] as const;
 
 function claimsOf(header: string) {

@@ -15,7 +15,7 @@ import {asSentence} from '../../text/sentence.js';
 /** The manifest stored next to an archive, with everything known about it. */
 export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'entries'> {
   readonly schemaVersion: 1;
-  /** Sorted by path, relative to the build directory. */
+  /** Sorted by path, relative to the build folder. */
   readonly files: readonly ManifestFile[];
 }
 

@@ -100,7 +100,7 @@ function unreadableError(file: PlannedFile, error: unknown): unknown {
 
 function changedError({source}: PlannedFile, what: string, cause?: unknown): RuntimeCliError {
   return createError('ERR_FILE_CHANGED', `${showPath(source)} changed while the bundle was being built: ${what}.`, {
-    suggestions: ['Wait for other programs to finish writing to the build directory, then try again.'],
+    suggestions: ['Wait for other programs to finish writing to the build folder, then try again.'],
     details: {file: source},
     cause,
   });

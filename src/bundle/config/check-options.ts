@@ -76,7 +76,7 @@ export function formatProblems(format: string, projectSlug: string | undefined):
   }
   // The archive library strips such a prefix as a drive.
   if (!/^\w+:/.test(projectSlug)) return [];
-  return [{option, message: `must not start with a drive such as "c:" in a v1 bundle, unlike "${projectSlug}"`}];
+  return [{option, message: `must not start with a drive such as "c:" in a v1 bundle: "${projectSlug}"`}];
 }
 
 function staticProblems(options: BundleContentOptions): readonly OptionProblem[] {

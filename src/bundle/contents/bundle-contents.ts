@@ -107,7 +107,7 @@ function contentFile(file: BundleFile, sha256: string | undefined): ContentFile 
   return {path, size, sha256, category: categoryOf(file), executable, linkTarget};
 }
 
-/** Reads what the bundle of a build directory would contain, by the same rules as a build. */
+/** Reads what the bundle of a build folder would contain, by the same rules as a build. */
 export async function readFolderContents(
   options: BundlePlanOptions,
 ): Promise<{readonly contents: BundleContents; readonly warnings: readonly string[]}> {

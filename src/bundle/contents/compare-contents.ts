@@ -12,7 +12,7 @@ export type FileDifference = 'content' | 'link' | 'mode' | 'category';
 
 /** A file that differs between two bundles. */
 export interface FileChange {
-  /** Relative to the build directory, `/` on every platform. */
+  /** Relative to the build folder, `/` on every platform. */
   readonly path: string;
   /** What happened to it between the two. */
   readonly change: 'added' | 'removed' | 'changed';

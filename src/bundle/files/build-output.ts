@@ -31,12 +31,12 @@ export async function verifyBuildDirectory(directory: string, places: Places): P
     stats = await stat(directory);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') throw await missingError(directory, places);
-    throw createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} can't be read: ${reasonOf(error)}.`, {
+    throw createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} can't be read: ${reasonOf(error)}.`, {
       cause: error,
     });
   }
   if (stats.isDirectory()) return;
-  throw createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} is a file.`, {
+  throw createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} is a file.`, {
     suggestions: ['Pass the folder with --build-directory DIR.'],
   });
 }
@@ -50,7 +50,7 @@ async function missingError(directory: string, {cwd, project: given}: Places): P
   const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
   const sites = isInside && detected?.exists !== true ? await builtSites(given) : [];
   const isWanted = detected !== undefined && join(project, detected.buildDirectory) === directory;
-  return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} does not exist.`, {
+  return createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} does not exist.`, {
     suggestions: [
       ...sites.slice(0, mostSites).map((site) => toPush(`${show(site)} looks like a site that was built.`, show(site))),
       ...suggestionsFor(detected, {isWanted, show}),

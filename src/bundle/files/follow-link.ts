@@ -72,7 +72,7 @@ export function followLink(
 }
 
 const linkReasons = {
-  outside: 'which leads outside the build directory',
+  outside: 'which leads outside the build folder',
   circle: 'which loops, or leads through too many others',
   unsafe: 'a target that other systems read differently',
 } as const;

@@ -6,7 +6,7 @@ import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
 import {limitedMatching, showPattern} from './patterns.js';
 
-/** Something in the build directory, and the rule that excludes it. */
+/** Something in the build folder, and the rule that excludes it. */
 export interface FoundPath {
   readonly path: string;
   readonly isFolder: boolean;
@@ -52,7 +52,7 @@ export async function readIgnoreRules(
   return {patterns: rules, mark: (paths, signal) => matchAll(paths, mark, signal)};
 }
 
-/** Warnings about rules that begin with the build directory (`folder`, in the project), as those of git do. */
+/** Warnings about rules that begin with the build folder (`folder`, in the project), as those of git do. */
 export function misplacedRules(
   patterns: readonly string[],
   folder: string,
@@ -64,7 +64,7 @@ export function misplacedRules(
     .filter((pattern) => pattern.replace(/^!?\/?/, '').startsWith(prefix))
     .map((pattern) => {
       const right = pattern.replace(prefix, '');
-      return `The ignore rule ${showPattern(pattern)} matches nothing: rules are relative to the build directory. Write ${showPattern(right)}.`;
+      return `The ignore rule ${showPattern(pattern)} matches nothing: rules are relative to the build folder. Write ${showPattern(right)}.`;
     });
 }
 

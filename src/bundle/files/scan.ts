@@ -12,7 +12,7 @@ import {checkLinks} from './follow-link.js';
 import type {FoundPath, IgnoreRules} from './ignore-rules.js';
 import {noMarks, type MatchableFile} from './patterns.js';
 
-/** The contents of a build directory. */
+/** The contents of a build folder. */
 export interface Scan {
   /** The files of the bundle, sorted by path. They have not been matched against patterns yet. */
   readonly files: readonly ScannedFile[];
@@ -56,7 +56,7 @@ const leftOutWords = {
 const repositories = ['.git', '.svn', '.hg'];
 
 /**
- * Lists the build directory, including dotfiles but not `.git` and what mycli itself wrote. @throws RuntimeCliError
+ * Lists the build folder, including dotfiles but not `.git` and what mycli itself wrote. @throws RuntimeCliError
  * `ERR_BUILD_DIRECTORY`; `ERR_FILE_UNSUPPORTED` naming everything that cannot be archived.
  */
 export async function scanBuildDirectory(
@@ -281,7 +281,7 @@ function rejectUnsupported(unsupported: Findings['unsupported']): void {
 
 function emptyError(directory: string, ignored: number): Error {
   const what = ignored === 0 ? 'is empty' : `contains only ignored files (${String(ignored)})`;
-  return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} ${what}.`, {
+  return createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} ${what}.`, {
     suggestions: ['Build the application first, or check the ignore rules.'],
   });
 }

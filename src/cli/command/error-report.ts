@@ -302,7 +302,7 @@ export function endedEarly(plugin?: string): RuntimeCliError {
 
 export function withoutPlugin(plugin: string): Suggestion {
   return [
-    `Report this to the authors of ${plugin}. To continue without plugins, set MYCLI_SKIP_PLUGINS=1. With it, you can run `,
+    `Report this to the authors of ${plugin}. To continue without plugins, set MYCLI_SKIP_PLUGINS=1. It also lets you run `,
     {run: ['plugins:uninstall', plugin]},
     ', too.',
   ];

@@ -152,13 +152,13 @@ export interface Documents {
   readonly 'runtime:start': Pick<LocalRuntime, 'origin' | 'appsOrigin' | 'dataDirectory' | 'credentials'>;
   /** What each target of a project runs. */
   readonly status: StatusOfTargets;
-  /** In what a target differed from its configuration, and how much of that was changed. */
+  /** The differences between a target and its configuration, and how many of them were resolved. */
   readonly 'target:apply': targets.AppliedTarget;
   /** The created target, or with `--dry-run` the one that would be. */
   readonly 'target:create': NewTarget;
   /** The deleted target, or with `--dry-run` the one that would be. */
   readonly 'target:delete': targets.DeletedTarget;
-  /** In what a target differs from its configuration, or with `--init` what was written about it. */
+  /** The differences between a target and its configuration, or with `--init` its state and where that was written. */
   readonly 'target:diff': DiffedTarget;
   /** The patterns that the service is dropping from its cache, or with `--dry-run` would. */
   readonly 'target:invalidate': targets.InvalidateResult;

@@ -42,7 +42,7 @@ export function listDifferences({differences}: TargetDiff, output: Output): void
 export function renderTargetDiff(result: TargetDiff, output: Output): TargetDiff {
   const {identical, differences, projectSlug, targetSlug, backend} = result;
   listDifferences(result, output);
-  if (identical) output.outcome(`${targetSlug} is as configured.`);
+  if (identical) output.outcome(`${targetSlug} matches its configuration.`);
   else output.outcome(`Found ${count(differences.length, 'difference')} between ${targetSlug} and the configuration.`);
   const apply = {run: ['target:apply', targetSlug, ...placeFlags({projectSlug, backend})]};
   if (differences.some(({kind}) => kind !== 'variable')) output.hint(['To change it, run: ', apply]);
@@ -67,11 +67,11 @@ export function renderWrittenTarget(
   {output, configFile}: Pick<CommandContext, 'output' | 'configFile'>,
 ): DiffedTarget {
   const {file, targetSlug, configuration} = result;
-  if (file !== undefined) output.outcome(`Wrote what ${targetSlug} is like into ${file}.`);
+  if (file !== undefined) output.outcome(`Wrote the current state of ${targetSlug} to ${file}.`);
   else {
     const text = (value: unknown) => inspect(value, {depth: null, compact: false, maxArrayLength: null});
     const hasTargets = configFile !== undefined && configFile.targets.size > 0;
-    output.outcome(`Add this to ${hasTargets ? '"targets" of ' : ''}the configuration, which is code:`);
+    output.outcome(`Add this to ${hasTargets ? '"targets" in ' : ''}the configuration:`);
     output.result(
       hasTargets ? `'${targetSlug}': ${text(configuration)},` : `targets: ${text({[targetSlug]: configuration})},`,
     );
@@ -85,7 +85,7 @@ export function renderApplied(result: AppliedTarget, output: Output): AppliedTar
   if (applied === 0 && access === undefined)
     output.outcome(
       identical
-        ? `Nothing to change: ${targetSlug} is as configured.`
+        ? `Nothing to change: ${targetSlug} matches its configuration.`
         : `Nothing to apply. ${targetSlug} still lacks ${missingVariables(result).join(', ')}.`,
     );
   else if (applied === 0) output.outcome(`Created a new access header for ${targetSlug}.`);
@@ -111,6 +111,6 @@ export async function withAccess<Result>(
       output.outcome(`${targetSlug} requires this header from visitors. Its value can't be read again:`);
       output.result(`${accessHeader}: ${made}`);
     }
-    if (made !== undefined) output.hint([`Checks send it with check.headers: {'${accessHeader}': '@FILE'}.`]);
+    if (made !== undefined) output.hint([`To send it with checks, set check.headers: {'${accessHeader}': '@FILE'}.`]);
   }
 }

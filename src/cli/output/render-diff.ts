@@ -60,8 +60,7 @@ function showChanges(diff: DiffBundlesResult, limit: number, output: Printer): v
   more(config.length - limit);
 }
 
-const notCompared =
-  'The configurations were not compared, because a v1 archive without its manifest does not contain its own.';
+const notCompared = 'The configurations were not compared: a v1 archive without its manifest has none.';
 
 function describeSide({name, format, size}: ComparedBundle): string {
   return `${name} (${format}${size === undefined ? '' : ` archive of ${prettyBytes(size)}`})`;

@@ -44,7 +44,7 @@ export class RunEvents {
   }
 
   close(): void {
-    const message = 'The process was ended before the command was done.';
+    const message = 'The process ended before the command finished.';
     this.fail({code: 'ERR_INTERRUPTED', message, exitCode: exitCodes.interrupted, suggestions: []}, 'interrupted');
     this.#closeFile();
   }

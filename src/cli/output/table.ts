@@ -24,7 +24,7 @@ export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: stri
     const column = columns.find((candidate) => candidate.name.toLowerCase() === name);
     if (column) return column;
     const known = columns.map((candidate) => candidate.name);
-    const suggestions = [`Pass --columns a comma-separated list of: ${known.join(', ')}.`];
+    const suggestions = [`Pass --columns with a comma-separated list of: ${known.join(', ')}.`];
     throw createError('ERR_USAGE', `Unknown column: ${text.trim()}`, {suggestions});
   });
 }

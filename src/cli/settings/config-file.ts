@@ -79,7 +79,7 @@ async function located(file: FileContent, cwd: string, isNamed: boolean): Promis
 export function refuseOtherProject(file: ConfigFile | undefined): void {
   if (file?.otherProject === undefined) return;
   const {path, directory, otherProject} = file;
-  const message = `${otherProject} looks like a project of its own, but the configuration is that of ${directory}.`;
+  const message = `${otherProject} looks like a project of its own, but the configuration belongs to ${directory}.`;
   throw createError('ERR_CONFIG_INVALID', `${message} Nothing was built or changed.`, {
     suggestions: [
       `For ${directory}, pass ${shellLine('-C', directory)}.`,

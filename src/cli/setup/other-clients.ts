@@ -7,7 +7,7 @@ export interface OldWord {
   readonly note?: string;
 }
 
-const elsewhere = "Members, certificates, notifications, metrics: on the service's website";
+const elsewhere = "Find members, certificates, notifications and metrics on the service's website";
 const upgrade = 'Upgrade mycli with the package manager that installed it';
 
 /** The first row that fits is suggested. */
@@ -31,7 +31,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'b2c', was: 'mrt env redirect', now: 'target:apply', note: '`targets.SLUG.redirects`'},
   {client: 'b2c', was: 'mrt env access-control', now: 'target:apply', note: '`targets.SLUG.access`'},
   {client: 'b2c', was: 'mrt env set-primary', now: 'target:apply', note: '`targets.SLUG.primary`'},
-  {client: 'b2c', was: 'mrt env b2c', now: 'help', note: 'On its website; target:create --copy-from copies it'},
+  {client: 'b2c', was: 'mrt env b2c', now: 'help', note: 'Only on its website; target:create --copy-from copies it'},
   {client: 'b2c', was: 'mrt env create SLUG', now: 'target:create SLUG', note: 'waits until it is ready'},
   {client: 'b2c', was: 'mrt env clone SLUG', now: 'target:create SLUG --copy-from TARGET'},
   {client: 'b2c', was: 'mrt env delete SLUG', now: 'target:delete SLUG'},
@@ -120,7 +120,7 @@ export const oldFlags: readonly OldWord[] = [
   {client: 'others', was: '--verbose', now: '--debug'},
 ];
 
-const askedAbout = 'only a new name that may be mistyped is asked about, unless you pass --create';
+const askedAbout = 'mycli asks only about a new name that may be a typo; --create skips that';
 
 /** Flags of others that ask for what happens anyway, by the commands that have no such flag. */
 export const needlessFlags: readonly {readonly flags: RegExp; readonly command?: string; readonly why: string}[] = [

@@ -66,7 +66,7 @@ async function givenFolder(
   if (await isFolder(path)) return path;
   const detected = await detectBuild(projectDirectory.value);
   if (detected?.buildCommand !== undefined && resolve(projectDirectory.value, detected.buildDirectory) === path) {
-    throw createError('ERR_BUILD_DIRECTORY', `The build directory ${path} does not exist.`, {
+    throw createError('ERR_BUILD_DIRECTORY', `The build folder ${path} does not exist.`, {
       suggestions: [`Build the application first: ${detected.buildCommand}.`],
     });
   }

@@ -11,7 +11,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild, 'bundle
   static override readonly changes = 'machine';
   static override readonly summary = 'Build a bundle into an archive file and a manifest.';
   static override readonly description =
-    'Packs the build directory into an archive for bundle:push --archive. The same content always produces the same bytes, ' +
+    'Packs the build folder into an archive for bundle:push --archive. The same content always produces the same bytes, ' +
     'regardless of the times, owners and order of the files.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',

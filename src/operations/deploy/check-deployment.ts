@@ -179,7 +179,7 @@ function uncheckable(
       isGiven
         ? 'Check the user, the password and the headers of the check: the site refused them.'
         : 'Set check.user in mycli.config and MYCLI_CHECK_PASSWORD, or check.headers.',
-      `If that is the answer to expect, set check.status to ${String(status)} in mycli.config.`,
+      `If you expect that answer, set check.status to ${String(status)} in mycli.config.`,
     ],
   });
 }

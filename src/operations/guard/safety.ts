@@ -70,7 +70,7 @@ export function refuseUnsafe(change: Change, host: Pick<Host, 'env' | 'safety'>)
 function blocked(mode: SafetyMode, {targetSlug}: Change): string {
   if (targetSlug === undefined) return meanings[mode];
   if (mode === 'no-create') return `blocks creating the target "${targetSlug}"`;
-  return mode === 'no-production' ? `${meanings[mode]}, and the target "${targetSlug}" is production` : meanings[mode];
+  return mode === 'no-production' ? `${meanings[mode]}, and "${targetSlug}" is a production target` : meanings[mode];
 }
 
 const productionWords: ReadonlySet<string> = new Set(['production', 'prod', 'prd', 'live']);

@@ -96,7 +96,7 @@ export interface PushPreview {
   /** What to pack, or the prebuilt archive. */
   readonly content:
     | {
-        /** A build directory. */
+        /** A build folder. */
         readonly kind: 'build';
         /** What would be packed. */
         readonly plan: BundlePlan;

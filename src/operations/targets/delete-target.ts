@@ -20,6 +20,7 @@ export async function findDoomed(
   refuseProduction(targetSlug, {production: isProduction, force}, open.host);
   const status = open.backend.listDeployments && (await quickLook(open, (again) => targetStatus(again, item)));
   const {bundleId, message} = status?.live ?? {};
+  open.host.outlet.title(`Found target ${targetSlug}`);
   return {...item, running: bundleId === undefined ? undefined : {bundleId, message}};
 }
 
@@ -44,7 +45,7 @@ async function refuseWrongOne(open: OpenBackend, targetSlug: string, before: rea
   if (after === undefined || left === undefined || left.state === 'deleting') return;
   const gone = before.map((item) => item.targetSlug).filter((slug) => after.every((item) => item.targetSlug !== slug));
   if (gone.length === 0) return;
-  const message = `Target ${targetSlug} was to be deleted. It is still listed, and ${gone.join(', ')} is not any more.`;
+  const message = `Target ${targetSlug} is still listed after its deletion, but ${gone.join(', ')} is gone.`;
   throw createError('ERR_BACKEND_FAILED', message, {details: {targetSlug, gone}});
 }
 

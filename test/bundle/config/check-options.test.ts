@@ -77,20 +77,20 @@ describe('the options for a bundle', () => {
 
   test('refuse a project that the archive library would take for a drive', () => {
     expect(refused({format: 'v1', projectSlug: 'c:shop'})).toEqual([
-      'projectSlug must not start with a drive such as "c:" in a v1 bundle, unlike "c:shop"',
+      'projectSlug must not start with a drive such as "c:" in a v1 bundle: "c:shop"',
     ]);
   });
 
   test.each([
     ['', 'must not be empty'],
     ['x'.repeat(257), 'must have at most 256 characters'],
-    ['/bld', 'must be relative, unlike "/bld"'],
-    ['drive:x', 'must be relative, unlike "drive:x"'],
+    ['/bld', 'must be relative, not "/bld"'],
+    ['drive:x', 'must be relative, not "drive:x"'],
     ['a\\b', 'has a backslash in its name, which archive tools read as a slash'],
     ['a\nb', 'has a control character or line break in its name'],
-    ['a/..', 'must not contain "..", unlike "a/.."'],
-    ['./bld', 'must not contain "." or empty segments, unlike "./bld"'],
-    ['a//b', 'must not contain "." or empty segments, unlike "a//b"'],
+    ['a/..', 'must not contain "..": "a/.."'],
+    ['./bld', 'must not contain "." or empty segments: "./bld"'],
+    ['a//b', 'must not contain "." or empty segments: "a//b"'],
     [7, 'must be a string'],
   ])('refuse a path in the archive such as %j', (path, message) => {
     expect(checkBundleOptions({...planOptions('/'), ...Object({rootDir: path, configPath: path})})).toEqual([
@@ -155,8 +155,8 @@ describe('a slug', () => {
     ['', 'must not be empty'],
     ['.', 'must not be "."'],
     ['..', 'must not be ".."'],
-    ['a/b', 'must not contain / or \\, unlike "a/b"'],
-    ['a\\b', 'must not contain / or \\, unlike "a\\b"'],
+    ['a/b', 'must not contain / or \\: "a/b"'],
+    ['a\\b', 'must not contain / or \\: "a\\b"'],
     ['a\nb', 'must not contain control characters'],
     ['\u007F', 'must not contain control characters'],
     [7 as unknown as string, 'must be a string'],

@@ -60,7 +60,7 @@ describe('what is found', () => {
     expect(found.totalBytes).toBe(names.length);
   });
 
-  test('the build directory may be a symbolic link', async () => {
+  test('the build folder may be a symbolic link', async () => {
     const cwd = await makeFolder({'elsewhere/ssr.js': '1'});
     await symlink('elsewhere', join(cwd, 'build'));
     expect(pathsOf(await plan(cwd))).toEqual(['ssr.js']);
@@ -130,8 +130,8 @@ describe('what cannot be archived is named, all of it at once', () => {
     expect(unsupported).toMatchObject({code: 'ERR_FILE_UNSUPPORTED', exitCode: 3});
     expect((unsupported as RuntimeCliError).details).toEqual({
       files: [
-        {path: 'a.js', reason: 'is a symbolic link to ../secret.txt, which leads outside the build directory'},
-        {path: 'b.js', reason: 'is a symbolic link to /etc/hosts, which leads outside the build directory'},
+        {path: 'a.js', reason: 'is a symbolic link to ../secret.txt, which leads outside the build folder'},
+        {path: 'b.js', reason: 'is a symbolic link to /etc/hosts, which leads outside the build folder'},
         {path: 'c/d', reason: 'is a symbolic link to d, which loops, or leads through too many others'},
         {path: 'e.js', reason: 'is a symbolic link to C:x.js, a target that other systems read differently'},
         {path: 'f.js', reason: 'is a symbolic link to ..\\x, a target that other systems read differently'},
@@ -226,12 +226,12 @@ describe('what cannot be archived is named, all of it at once', () => {
   });
 });
 
-describe('the build directory', () => {
+describe('the build folder', () => {
   test('must be there', async () => {
     const cwd = await makeFolder();
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
-      message: `The build directory ${join(cwd, 'build')} does not exist.`,
+      message: `The build folder ${join(cwd, 'build')} does not exist.`,
       suggestions: [expect.stringContaining('--build-directory')],
     });
   });
@@ -257,12 +257,12 @@ describe('the build directory', () => {
     const cwd = await makeFolder({build: 'a file'});
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
-      message: `The build directory ${join(cwd, 'build')} is a file.`,
+      message: `The build folder ${join(cwd, 'build')} is a file.`,
       suggestions: [expect.stringContaining('--build-directory')],
     });
     await expect(plan(cwd, {buildDirectory: 'build/below'})).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
-      message: `The build directory ${join(cwd, 'build/below')} can't be read: not a directory.`,
+      message: `The build folder ${join(cwd, 'build/below')} can't be read: not a directory.`,
     });
   });
 
@@ -294,11 +294,11 @@ describe('ignoring', () => {
     'build/notes/a.md': '',
   };
 
-  test('a rule that begins with the build directory is told once, with the right one', async () => {
+  test('a rule that begins with the build folder is told once, with the right one', async () => {
     const cwd = await makeFolder({...build, '.bundleignore': '/build/static/*.map\nnothing-of-it\n'});
     const {warnings} = await plan(cwd);
     expect(warnings.filter((warning) => warning.includes('ignore rule'))).toEqual([
-      'The ignore rule "/build/static/*.map" matches nothing: rules are relative to the build directory. Write "/static/*.map".',
+      'The ignore rule "/build/static/*.map" matches nothing: rules are relative to the build folder. Write "/static/*.map".',
     ]);
   });
 
@@ -526,7 +526,7 @@ test('an aborted signal ends planning with its reason', async () => {
   await expect(plan(cwd, {message: undefined, now, signal: late.signal})).rejects.toBe(reason);
 });
 
-describe('while the build directory is looked through', () => {
+describe('while the build folder is looked through', () => {
   /** Does something once, when one of some paths was found. */
   const scanWhile = async (cwd: string, isMeant: RegExp, change: (path: string) => void): Promise<unknown> => {
     return scanBuildDirectory(join(cwd, 'build'), {

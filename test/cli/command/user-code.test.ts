@@ -74,7 +74,7 @@ test.each([
 test('an archive is not written into the build that it is made of', async () => {
   const {code, stderr} = await mycli('bundle:build', '-o', 'build/bundle.tar.gz');
   expect(code).toBe(3);
-  expect(stderr).toContain('build directory');
+  expect(stderr).toContain('build folder');
   expect(await readdir(join(project, 'build'))).toEqual(['ssr.js']);
 });
 

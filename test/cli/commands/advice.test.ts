@@ -260,7 +260,7 @@ describe('an argument', () => {
       'Instead of --targt, did you mean --target?\n  Instead of --prjct, did you mean --project?',
     ],
     ['logs -f', 'Leave out -f: logs follows until Ctrl-C.'],
-    ['push -y', 'Leave out -y: only a new name that may be mistyped is asked about, unless you pass --create.'],
+    ['push -y', 'Leave out -y: mycli asks only about a new name that may be a typo; --create skips that.'],
     ['open -y', 'Leave out -y: this command asks for no confirmation.'],
     ['log', 'Did you mean mycli logs?'],
     ['env:get A', 'Did you mean mycli env:list?'],

@@ -144,7 +144,7 @@ test('bundle:download does not write into the build', async () => {
   const ended = await mycli('bundle:download', '1', '--json');
   expect(ended.code).toBe(3);
   expect(documentOf(ended)).toMatchObject({
-    error: {code: 'ERR_OUTPUT', message: expect.stringContaining('is inside the build directory') as unknown},
+    error: {code: 'ERR_OUTPUT', message: expect.stringContaining('is inside the build folder') as unknown},
   });
 });
 

@@ -241,7 +241,7 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
     await answer('Which service do you deploy to?', '');
     await answer('URL of the service:', runtime.origin);
     await answer('Project slug: (project)', 'a/b');
-    await answer('unlike "a/b".', '\u0015shop');
+    await answer('/ or \\: "a/b".', '\u0015shop');
     await answer('("-" for none)', '-');
     await answer('Build folder: (dist)', '');
     await answer('(hidden, empty to skip):', canary);

@@ -41,7 +41,7 @@ describe('what a command needs and does not have', () => {
       'Error: Missing project, build, and credentials.',
       '  Run mycli init in a terminal to set up a project. Or set each of these:',
       '  No project specified. Pass --project SLUG, or set MYCLI_PROJECT or projectSlug in mycli.config.',
-      expect.stringMatching(/^ {2}The build directory .+build does not exist\. .*--build-directory/),
+      expect.stringMatching(/^ {2}The build folder .+build does not exist\. .*--build-directory/),
       expect.stringMatching(
         /^ {2}The Runtime \(API key\) backend is not configured: .* Run mycli login --origin URL, or set .*MYCLI_API_KEY/,
       ),
@@ -102,8 +102,8 @@ describe('an invalid value is told of by the name of', () => {
   const env = {MYCLI_RUNTIME_ORIGIN: 'https://runtime.example', MYCLI_API_KEY: 'key'};
 
   test.each([
-    ['a flag', ['-p', 'a/b'], {}, '--project must not contain / or \\, unlike "a/b".'],
-    ['a variable', [], {MYCLI_PROJECT: 'a/b'}, 'MYCLI_PROJECT must not contain / or \\, unlike "a/b".'],
+    ['a flag', ['-p', 'a/b'], {}, '--project must not contain / or \\: "a/b".'],
+    ['a variable', [], {MYCLI_PROJECT: 'a/b'}, 'MYCLI_PROJECT must not contain / or \\: "a/b".'],
     ['a flag that only the format can judge', ['-p', 'c:a'], {}, '--project must not start with a drive'],
     [
       'a variable that the library judges',

@@ -90,7 +90,7 @@ describe('target:diff and target:apply', () => {
     await writeFile(join(bench.project, 'pasted.mjs'), `export default {projectSlug: 'shop', ${snippet}};\n`);
     expect(await documentOf('target:diff staging --config pasted.mjs')).toMatchObject({code: 0, identical: true});
     const other = await bench.mycli(['target:diff', 'staging', '--init', '--config', 'pasted.mjs']);
-    expect(other.stdout).toMatch(/^Add this to "targets" of the configuration, which is code:\n'staging': /);
+    expect(other.stdout).toMatch(/^Add this to "targets" in the configuration:\n'staging': /);
   });
 
   test('the value of a new access header is shown once, or is in a file of the user alone', async () => {
@@ -178,8 +178,8 @@ describe('target:diff and target:apply', () => {
       ['mrt env get', 'mycli target:diff --init'],
       ['mrt env redirect list', 'mycli target:apply'],
       ['mrt project list', 'mycli project:list'],
-      ['mrt env b2c list', 'On its website; target:create --copy-from copies it.'],
-      ['mrt org', "Members, certificates, notifications, metrics: on the service's website."],
+      ['mrt env b2c list', 'Only on its website; target:create --copy-from copies it.'],
+      ['mrt org', "Find members, certificates, notifications and metrics on the service's website."],
       ['metrics', "on the service's website."],
       ['mrt bundle upload-v2', 'mycli bundle:push --v2 --no-target'],
     ] as const) {

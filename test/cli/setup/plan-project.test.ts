@@ -117,7 +117,7 @@ describe('the questions of a setup', () => {
       ['> This cannot be empty.', 'ftp://x'],
       ['> The URL must be an http or https URL, not ftp://.', new URL(runtime.origin).host],
       ['Project slug: (my-shop)', 'a/b'],
-      ['> It must not contain / or \\, unlike "a/b".', 'My Other Shop!'],
+      ['> It must not contain / or \\: "a/b".', 'My Other Shop!'],
       ['> It can only contain letters, digits, ".", "_" and "-".', 'my-shop'],
       ['Target to deploy to', 'staging'],
       ['Build folder: (dist)', 'dist'],

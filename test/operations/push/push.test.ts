@@ -100,7 +100,7 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
     });
     const {warnings} = await pushRuntimeBundle({...connection, preference, v2, onEvent}, project.host);
     expect(warnings).toEqual([
-      'Files appeared in the build directory while it was packed, and are not in the bundle: late.js, static/new/a.js. ' +
+      'Files appeared in the build folder while it was packed, and are not in the bundle: late.js, static/new/a.js. ' +
         'Run the command again once the build has finished.',
     ]);
   });

@@ -56,7 +56,7 @@ describe("a slug that a plugin's backend cannot take", () => {
     for (const targetSlug of ['QA', 'qa-older'])
       await expect(targets.createTarget({...options, targetSlug}, host)).rejects.toMatchObject({
         code: 'ERR_OPTION_INVALID',
-        message: `The acme backend requires a target slug that matches [a-z#-]{1,6}, unlike "${targetSlug}".`,
+        message: `The acme backend requires a target slug that matches [a-z#-]{1,6}, not "${targetSlug}".`,
       });
     expect(calls).toEqual(['create qa#b']);
   });
@@ -73,7 +73,7 @@ test('a deletion that removes another target than the one that is named fails, a
   });
   await expect(targets.deleteTarget({...options, targetSlug: 'qa-old'}, host)).rejects.toMatchObject({
     code: 'ERR_BACKEND_FAILED',
-    message: 'Target qa-old was to be deleted. It is still listed, and qa is not any more.',
+    message: 'Target qa-old is still listed after its deletion, but qa is gone.',
   });
 });
 
