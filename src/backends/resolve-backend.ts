@@ -70,7 +70,8 @@ export async function resolveBackend(
 
 /** The name that what is missing begins with. */
 function optionIn(what: string): string {
-  return /^[^\s.:(]*/.exec(what)?.[0] ?? '';
+  const [name = ''] = what.split(/[\s.:(]/, 1);
+  return name;
 }
 
 /** The options in `required` that are not set. */

@@ -1,6 +1,12 @@
 import {describe, expect, test} from 'vitest';
 import {apiBackend} from '../../src/backends/api/backend.js';
-import {notConfigured, optionsOf, resolveBackend, secretsOf} from '../../src/backends/resolve-backend.js';
+import {
+  notConfigured,
+  optionsOf,
+  resolveBackend,
+  secretsOf,
+  unfitForSlugs,
+} from '../../src/backends/resolve-backend.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import {BearerTokenStrategy} from '../../src/http/index.js';
 import {silent} from './context-for.js';
@@ -35,6 +41,13 @@ describe('the options of a backend', () => {
     expect(secretsOf({secrets: ['token']}, {backendOptions: {token: null}})).toEqual([]);
     expect(secretsOf({secrets: ['token']}, {backendOptions: {token: true}})).toEqual([]);
   });
+
+  test('contain the secrets among them, and the variables of a backend', () => {
+    const env = {ACME_KEY: 'canary-1', ACME_REGION: 'eu'};
+    const backendOptions = {token: 'canary-2', bucket: 'b'};
+    expect(secretsOf({secrets: ['token']}, {backendOptions}, env)).toEqual(['canary-2', 'canary-2']);
+    expect(secretsOf({secretEnv: ['ACME_KEY']}, {backendOptions}, env)).toEqual(['canary-1', 'canary-1']);
+  });
 });
 
 describe('what a backend misses', () => {
@@ -56,7 +69,10 @@ describe('what a backend misses', () => {
     const place = {configDirectory: '/', env, logger: silent};
     const missing = ['legacyAuth (an API key)'];
     const problem = {code: 'ERR_CREDENTIALS_MISSING', details: {missing}};
-    expect(await resolveBackend(legacyBackend, {}, place)).toMatchObject({missing, unfit: [], problem});
+    const legacy = await resolveBackend(legacyBackend, {}, place);
+    expect(legacy).toMatchObject({missing, unfit: [], problem});
+    expect(legacy.location()).toEqual({backend: 'legacy', origin: 'https://runtime.example'});
+    expect(await resolveBackend(legacyBackend, {legacyAuth: auth}, place)).toMatchObject({problem: undefined});
     const settingNames = {
       origin: ['--origin'],
       legacyAuth: ['--api-key'],
@@ -65,6 +81,23 @@ describe('what a backend misses', () => {
     const inWords = {...place, settingNames};
     expect(await resolveBackend(legacyBackend, {}, inWords)).toMatchObject({missing: ['--api-key']});
     expect(await resolveBackend(apiBackend, {}, inWords)).toMatchObject({missing: settingNames.apiConnection});
+  });
+});
+
+test.each([
+  [
+    'api',
+    'Runtime (OAuth)',
+    /^Correct the slug, or use Runtime \(API key\): pass --runtime-backend legacy and --origin URL/,
+  ],
+  ['acme', 'acme', /^Correct the slug\.$/],
+])('the error of slugs that %s cannot take says what they must be', (name, title, advice) => {
+  const problems = ['a project slug of letters', 'a target slug of digits'];
+  expect(unfitForSlugs({name}, problems)).toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+    message: `The ${title} backend requires a project slug of letters, and a target slug of digits.`,
+    suggestions: [expect.stringMatching(advice)],
+    details: {backend: name, problems},
   });
 });
 
@@ -109,5 +142,19 @@ describe('the error of a backend that is not configured', () => {
     [['url'], [option]],
   ])('never advises a flag or a file for a secret: %j', (missing, suggestions) => {
     expect(notConfigured({name: 'acme', secrets: ['token', 'key']}, missing, {}, {})).toMatchObject({suggestions});
+  });
+
+  test('names all that is missing, and each secret and variable that is', () => {
+    const acme = {name: 'acme', secrets: ['token', 'key'], secretEnv: ['ACME_ID', 'ACME_KEY', 'ACME_REGION']};
+    const error = notConfigured(acme, ['token', 'key', 'ACME_ID', 'the ACME_KEY: of your account'], {}, {});
+    expect(error.message).toBe(
+      'The acme backend is not configured: missing token, key, ACME_ID, the ACME_KEY: of your account.',
+    );
+    expect(error.suggestions).toEqual([
+      'Set ACME_ID and ACME_KEY, or run in a terminal: mycli auth:login --runtime-backend acme',
+      login.replace('token=...', 'token=...,key=...'),
+    ]);
+    // Behind a colon or a full stop, a word is no name.
+    expect(notConfigured(acme, ['url: a token'], {}, {})).toMatchObject({suggestions: [option]});
   });
 });

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {calculateRetryDelay, parseRetryAfter, resolveRateLimitPolicy} from '../../../src/http/rate-limit/index.js';
+import {announceRetry} from '../../../src/http/rate-limit/policy.js';
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0);
 
@@ -53,6 +54,24 @@ describe('calculateRetryDelay', () => {
   test('adds up to 20 % of jitter', () => {
     expect(calculateRetryDelay({attempt: 1, now, random: 0.999999}, policy)).toEqual({delayMs: 2400});
   });
+});
+
+test('calculateRetryDelay: what the server asks for is cut above the limit', () => {
+  const delayFor = (retryAfter: string) =>
+    calculateRetryDelay({attempt: 0, retryAfter, now, random: 0}, {baseDelayMs: 1000, maxDelayMs: 30_000});
+  expect(delayFor('30')).toEqual({delayMs: 30_000});
+  expect(delayFor('31')).toEqual({delayMs: 30_000, requestedMs: 31_000});
+});
+
+test.each([
+  [true, '[shop RATE] 429: retry 1 of 3 in 5 ms'],
+  [false, '[shop RETRY] 429: retry 1 of 3 in 5 ms'],
+])('announceRetry: the log tells a rate limit (%s) from another failure', (rateLimited, line) => {
+  const lines: string[] = [];
+  const log = (text: string) => void lines.push(text);
+  const event = {attempt: 1, maxRetries: 3, delayMs: 5, reason: '429', rateLimited};
+  announceRetry(event, {prefix: 'shop', logger: {info: log, warn: log}});
+  expect(lines).toEqual([line]);
 });
 
 describe('resolveRateLimitPolicy', () => {
