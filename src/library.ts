@@ -43,7 +43,7 @@ const {dryRun: _, ...changing} = optionSchemas;
 export const pushRuntimeBundle = libraryCall(resultOf(push.pushRuntimeBundle, push.pushResult), changing);
 
 /**
- * Does everything a push does before it sends anything that writes: verifies the push, and with `ifChanged` builds the
+ * Does everything that a push does before its first write: verifies the push, and with `ifChanged` builds the
  * bundle and compares it with the last one pushed.
  * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
@@ -147,8 +147,8 @@ export const downloadBundle = libraryCall(read.downloadBundle);
 export const deleteBundles = libraryCall(remove.deleteBundles, changing);
 
 /**
- * Deletes bundles that are no longer needed: none that a target runs, is getting or could be rolled back to (as far as
- * `keep` goes), none of the newest, and none that is still being uploaded.
+ * Deletes bundles that are no longer needed. It keeps those that a target runs, is getting or could be rolled back to
+ * (up to `keep`), the newest ones, and those that are still being uploaded.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot list the targets and their deployments;
  * `ERR_REJECTED` if the server does not report what a target runs; as `deleteBundles`; `signal.reason` when aborted.
  */
@@ -182,9 +182,9 @@ export const getProjectStatus = libraryCall(read.getProjectStatus);
 export const listTargets = libraryCall(targets.listTargets);
 
 /**
- * Makes a target, and waits until it is ready. It is never asked for twice: if the answer is lost, the call looks for
+ * Creates a target, and waits until it is ready. It is never requested twice: if the answer is lost, the call looks for
  * the target.
- * @throws RuntimeCliError `ERR_REJECTED` if it is there already, `ERR_DEPLOYMENT_FAILED` if making it failed,
+ * @throws RuntimeCliError `ERR_REJECTED` if it exists already, `ERR_DEPLOYMENT_FAILED` if creating it failed,
  * `ERR_WAIT_TIMEOUT`, `ERR_OUTCOME_UNKNOWN`; for everything else a user can cause; `signal.reason` when aborted.
  */
 export const createTarget = libraryCall(targets.createTarget);
@@ -211,7 +211,7 @@ export const diffTarget = libraryCall(configuration.diffTarget);
 
 /**
  * Applies the configuration of a target: changes what differs. Nothing is sent twice: if an answer is lost, the call
- * looks whether the change is there.
+ * checks whether the change has arrived.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const applyTarget = libraryCall(configuration.applyTarget);
@@ -231,7 +231,7 @@ export const setVariables: (options: SetVariablesOptions) => Promise<SetVariable
 );
 
 /**
- * Has the service drop what its cache has for a target.
+ * Clears the CDN cache of a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const invalidate: (options: InvalidateOptions) => Promise<InvalidateResult> = libraryCall(
@@ -239,7 +239,7 @@ export const invalidate: (options: InvalidateOptions) => Promise<InvalidateResul
 );
 
 /**
- * Follows what the app of a target logs, until `signal` is aborted or the caller stops reading. It connects again when
+ * Follows what the app of a target logs, until `signal` is aborted or the caller stops reading. It reconnects when
  * a connection ends.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
@@ -249,7 +249,7 @@ export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEnt
 }
 
 /**
- * Makes the target of a branch if it is missing, pushes to it and waits. Two calls for a branch end with one target.
+ * Creates the target of a branch if it is missing, pushes to it and waits. Two calls for a branch share one target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const deployPreview = libraryCall(
@@ -259,7 +259,7 @@ export const deployPreview = libraryCall(
 );
 
 /**
- * Deletes the target of a branch, and the bundles that were uploaded for it. That there is none is no error.
+ * Deletes the target of a branch, and the bundles that were uploaded for it. A missing preview is not an error.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const deletePreview = libraryCall(previews.deletePreview);
@@ -271,7 +271,7 @@ export const deletePreview = libraryCall(previews.deletePreview);
 export const listPreviews = libraryCall(previews.listPreviews);
 
 /**
- * Deletes the previews to which nothing was deployed for long, as `deletePreview` does.
+ * Deletes previews without recent deployments, as `deletePreview` does.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export const prunePreviews = libraryCall(previews.prunePreviews);

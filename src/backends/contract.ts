@@ -137,7 +137,7 @@ export interface BackendCapabilities<Options = unknown> {
   readonly required?: readonly OptionName<Options>[] | undefined;
   /** Names of options to mask everywhere, and to ask for in `auth:login`. @default none */
   readonly secrets?: readonly OptionName<Options>[] | undefined;
-  /** Names of environment variables that it, or a library of its, reads: their values are masked everywhere. */
+  /** Names of environment variables that the backend or its libraries read: their values are masked everywhere. */
   readonly secretEnv?: readonly string[] | undefined;
   /**
    * `number`: bundle IDs are integers. The host parses what the user typed, and refuses anything else before sending a
@@ -145,7 +145,7 @@ export interface BackendCapabilities<Options = unknown> {
    */
   readonly bundleIds?: 'number' | undefined;
   /**
-   * `assigned`: the service makes the slug of a new target, which is found by its name. @default the caller chooses it
+   * `assigned`: the service chooses the slug of a new target, and the host finds it by name. @default the caller chooses
    */
   readonly targetSlugs?: 'assigned' | undefined;
   /**
@@ -205,17 +205,17 @@ export interface BackendCapabilities<Options = unknown> {
   listBundles?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<BundleItem>>;
   /** Capability `history`: the deployments to a target, newest first. */
   listDeployments?(request: TargetRange, context: BackendContext<Options>): Promise<ListResult<DeploymentItem>>;
-  /** Capability `targets`: the targets of the project, also those that are being made or deleted. */
+  /** Capability `targets`: the targets of the project, also those that are being created or deleted. */
   listTargets?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<TargetItem>>;
   /**
    * Capability `create-target`. Resolves when the service has accepted the request; the host waits for the target to be
-   * `ready` in `listTargets`. A target of that slug is an error. @throws `ERR_OUTCOME_UNKNOWN` if it may be made all
-   * the same: the host looks for it, and never asks twice.
+   * `ready` in `listTargets`. If the slug exists already, that is an error. @throws `ERR_OUTCOME_UNKNOWN` if the service
+   * may create it anyway: the host looks for it, and never requests it twice.
    */
   createTarget?(request: CreateTargetRequest, context: BackendContext<Options>): Promise<CreateTargetResult>;
   /** Capability `delete-target`. Resolves when the service has accepted the request. An unknown target is an error. */
   deleteTarget?(request: TargetRequest, context: BackendContext<Options>): Promise<void>;
-  /** Capability `projects`: those that the credentials reach. */
+  /** Capability `projects`: the projects that the credentials reach. */
   listProjects?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<ProjectItem>>;
   /** Capability `target-settings`: the settings of a target. */
   readTarget?(request: TargetRequest, context: BackendContext<Options>): Promise<TargetDetails>;
@@ -228,7 +228,7 @@ export interface BackendCapabilities<Options = unknown> {
   listRedirects?(request: TargetRange, context: BackendContext<Options>): Promise<ListResult<RedirectItem>>;
   /** Capability `change-redirects`. Adds, replaces or removes one redirect. The host calls it for a few at once. */
   changeRedirect?(request: ChangeRedirectRequest, context: BackendContext<Options>): Promise<void>;
-  /** Capability `access`: the headers that open a target to visitors, without their values. None: it is open to all. */
+  /** Capability `access`: the headers that let visitors in, without their values. An empty list: everyone gets in. */
   listAccess?(request: TargetRange, context: BackendContext<Options>): Promise<ListResult<AccessItem>>;
   /** Capability `change-access`. Adds an access header, or removes one. */
   changeAccess?(request: ChangeAccessRequest, context: BackendContext<Options>): Promise<void>;
@@ -239,7 +239,7 @@ export interface BackendCapabilities<Options = unknown> {
    * may publish the target again. The values are masked in the errors and the log of the call.
    */
   setVariables?(request: SetVariablesRequest, context: BackendContext<Options>): Promise<void>;
-  /** Capability `invalidate`. Resolves when the service has accepted to drop what its cache has for the pattern. */
+  /** Capability `invalidate`. Resolves when the service has accepted the request to clear its cache for the pattern. */
   invalidate?(request: InvalidateRequest, context: BackendContext<Options>): Promise<void>;
   /**
    * Capability `tail-logs`. Yields what the app of a target logs from now on, for as long as its connection to the
@@ -266,7 +266,7 @@ export interface BackendsHookOptions {
 
 /** What the `mycli:backends` hook of a plugin returns. */
 export interface BackendsHookResult {
-  /** All that the plugin has. */
+  /** All backends of the plugin. */
   readonly backends: readonly AnyBackend[];
 }
 
@@ -297,7 +297,7 @@ export type BackendCapability =
   | 'download'
   | 'delete';
 
-/** What a service refuses anyway. The host says so before it builds or sends what would be refused. */
+/** Limits of the service. The host checks them before it builds or sends anything. */
 export interface BackendLimits {
   /** Maximum bytes of an archive. Checked before the upload. */
   readonly maxBundleBytes?: number | undefined;

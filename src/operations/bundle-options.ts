@@ -148,7 +148,7 @@ export interface ReadSourceOptions
 
 /** One of two compared bundles. */
 export interface ComparedBundle {
-  /** In few words: `bundle 42`, or a path. */
+  /** A short name: `bundle 42`, or a path. */
   readonly name: string;
   /** As in its archive. */
   readonly format: BundleFormat;
@@ -170,7 +170,7 @@ export interface DiffBundlesOptions extends ReadSourceOptions {
   readonly from: BundleSource;
   /** The bundle after. */
   readonly to: BundleSource;
-  /** Names of the environment variables that a target must have, of which one runs a bundle. @default none */
+  /** Names of the environment variables that a target must have, if a bundle is what it runs. @default none */
   readonly variables?: readonly string[] | undefined;
 }
 
@@ -180,7 +180,7 @@ export interface DiffBundlesResult extends ContentsDiff {
   readonly before: ComparedBundle;
   /** The bundle that `to` names. */
   readonly after: ComparedBundle;
-  /** Those of `variables` that the target lacks. Undefined without a target, and if it does not tell them. */
+  /** The `variables` that the target lacks. Undefined without a target, and if they can't be listed. */
   readonly missingVariables?: readonly string[] | undefined;
   /** What needs attention, a sentence each. */
   readonly warnings: readonly string[];
@@ -212,7 +212,7 @@ export interface DeleteBundlesResult extends ProjectResult {
   readonly deleted: readonly BundleId[];
 }
 
-/** Which bundles `pruneBundles` removes: those to which all of this applies. */
+/** Which bundles `pruneBundles` deletes: those that meet all of these. */
 export interface PruneRules {
   /**
    * How many bundles to keep: this many of the newest that match, and for each target this many that it ran before and
@@ -233,7 +233,7 @@ export interface PruneBundlesOptions extends ProjectOptions, DryRunOptions, Prun
 
 /** What `pruneBundles` resolves to. */
 export interface PruneBundlesResult extends DeleteBundlesResult {
-  /** Whether it was only to be seen what would be deleted. */
+  /** Whether it was a dry run: nothing was deleted. */
   readonly dryRun: boolean;
   /** What was found to delete, newest first. */
   readonly found: readonly BundleItem[];

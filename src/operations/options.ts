@@ -7,10 +7,10 @@ import type {MycliConfig} from '../config.js';
 import type {FollowUps} from '../settings/types.js';
 import type {RuntimeEvent} from './events.js';
 
-/** What an operation does. `slot`: another deployment has to end first. `check`: what was deployed is looked at. */
+/** What an operation does. `slot`: another deployment has to end first. `check`: the deployed site is checked. */
 export type Phase = 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
 
-/** How far an operation is. */
+/** Progress of an operation. */
 export interface OperationProgress {
   /** What is going on. */
   readonly phase: Phase;

@@ -48,17 +48,17 @@ export interface BackendCheckContext<Options = unknown> {
   readonly options: Options;
   /** Absolute folder for relative paths in options: the configuration file's, else the working directory. */
   readonly configDirectory: string;
-  /** Read variables by name. They cannot be enumerated: who writes a context down writes down no other secret. */
+  /** Read variables by name. They can't be enumerated, so logging a context reveals no other secret. */
   readonly env: Environment;
   /** Its messages are masked, and shown like the host's own. */
   readonly logger: Logger;
-  /** Set when the question is about a project. */
+  /** The project of the call, if it has one. */
   readonly projectSlug?: string | undefined;
-  /** Set when the question is about a target. */
+  /** The target of the call, if it has one. */
   readonly targetSlug?: string | undefined;
 }
 
-/** What an upload leaves for the next push of the same archive to the same place, so that it can be resumed. */
+/** Notes of an interrupted upload, with which the next push of the same archive to the same place resumes it. */
 export interface UploadState {
   /** Resolves to what an earlier push has saved; undefined if there is nothing to resume. */
   read(): Promise<unknown>;
@@ -99,9 +99,9 @@ export interface BackendVerifyContext<Options = unknown> extends BackendCheckCon
    */
   waitToRetry(attempt: FailedAttempt): Promise<boolean>;
   /**
-   * The time limits that the user has set, in milliseconds, for another client such as an SDK: to connect, without any
-   * progress, and for the answer after the last byte was sent. `http` keeps them itself. The host ends a call in which
-   * for `requestMs` `http` sends nothing, nothing waits to retry, and no progress is reported.
+   * The user's time limits, in milliseconds, for another client such as an SDK: to connect, without any progress, and
+   * for the answer after the last byte was sent. `http` observes them itself. The host ends a call if, for `requestMs`,
+   * `http` sends nothing, nothing waits to retry, and no progress is reported.
    */
   readonly timeouts: {
     /** To connect, including TLS. */
@@ -143,8 +143,8 @@ export interface BackendContext<Options = unknown> extends BackendVerifyContext<
     options?: {readonly http?: HttpClient | undefined; readonly headers?: HttpOptions['headers'] | undefined},
   ): Promise<OpenedStream>;
   /**
-   * For `upload` only: what to resume it with. No other push uses it at the same time. Undefined if nothing is kept:
-   * then leave nothing behind when an upload fails.
+   * For `upload` only: stores what is needed to resume it. No other push uses it at the same time. Undefined if nothing
+   * is stored: then leave nothing behind when an upload fails.
    */
   readonly state?: UploadState | undefined;
   /**

@@ -35,7 +35,7 @@ export interface DeployRequest extends TargetRequest {
   readonly bundleId: BundleId;
 }
 
-/** What to drop from the cache of a target. */
+/** What to clear from the cache of a target. */
 export interface InvalidateRequest extends TargetRequest {
   /** Starts with a slash; `*` stands for anything. */
   readonly pattern: string;
@@ -55,7 +55,7 @@ export interface UploadResult extends ServiceAnswer {
 
 /** Answer to a request to deploy. */
 export interface DeployResult extends ServiceAnswer {
-  /** What `getDeployment` is asked with. */
+  /** What the host passes to `getDeployment`. */
   readonly deployment: DeploymentRef;
   /** `finished` only if the target runs the bundle. */
   readonly status: DeploymentStatus;
@@ -101,7 +101,7 @@ export interface BundleItem {
 
 /** A deployment in a list. */
 export interface DeploymentItem {
-  /** What `getDeployment` is asked with. */
+  /** What the host passes to `getDeployment`. */
   readonly deployment: DeploymentRef;
   /** Undefined if the server does not report it. */
   readonly bundleId?: BundleId | undefined;
@@ -137,17 +137,17 @@ export interface TargetItem {
   readonly url?: string | undefined;
 }
 
-/** A target to make. */
+/** A target to create. */
 export interface CreateTargetRequest extends TargetRequest {
   /** Its name for people. @default the slug */
   readonly name?: string | undefined;
   /** Another target of the project, whose variables and settings it starts with. What that runs may be deployed. */
   readonly copyFrom?: string | undefined;
-  /** Settings to start with. What the service does not take for a new target, the host changes once it is ready. */
+  /** Settings to start with. The host changes those that a new target can't have once the target is ready. */
   readonly settings?: TargetSettings | undefined;
 }
 
-/** Answer to a request to make a target: with the slug that it has. */
+/** Answer to a request to create a target, with its slug. */
 export interface CreateTargetResult extends TargetItem, ServiceAnswer {
   /** For users, one sentence each. */
   readonly warnings?: readonly string[] | undefined;
@@ -169,7 +169,7 @@ export interface VariableItem {
 export interface SetVariablesRequest extends TargetRequest {
   /** Values by name. */
   readonly set: Readonly<Record<string, string>>;
-  /** Names of variables to remove. One that is not there is no error. */
+  /** Names of variables to remove. A missing one is not an error. */
   readonly unset: readonly string[];
 }
 
@@ -187,7 +187,7 @@ export interface LogEntry {
 
 /** Which part of a list the host asks for. */
 export interface ListRange {
-  /** How many items it wants. A part may have fewer, and more do no harm. */
+  /** How many items it wants. A part may have fewer or more. */
   readonly limit: number;
   /** The `cursor` of the part before it. Undefined: the first part. */
   readonly cursor?: string | undefined;
@@ -242,13 +242,13 @@ export interface RedirectItem extends Redirect {
 export interface ChangeRedirectRequest extends TargetRequest {
   /** What to do with the redirect. */
   readonly change: 'add' | 'replace' | 'remove';
-  /** To add it or to replace it by: what it is to be. To remove it: as it was listed. */
+  /** To add or replace: the new redirect. To remove: the redirect as it was listed. */
   readonly redirect: RedirectItem;
 }
 
-/** A header that opens a target to visitors. Its value stays on the service. */
+/** A header that lets visitors into a target. Its value stays on the service. */
 export interface AccessItem {
-  /** By which it is removed. */
+  /** ID to remove it with. */
   readonly accessId: string;
 }
 

@@ -23,7 +23,7 @@ export interface PushRuntimeBundleBackendOptions extends ReleaseOptions, BundleC
    * still has it. With a target, that bundle is deployed. Requires `pushRecords`. @default false
    */
   readonly ifChanged?: boolean | undefined;
-  /** The preview that the bundle is for, which goes before its message. @default none */
+  /** The preview that the bundle is for: a prefix of its message. @default none */
   readonly preview?: string | undefined;
   /** Stores the last push for `ifChanged`; every successful upload is recorded. @default nothing is stored */
   readonly pushRecords?: PushRecords | undefined;
@@ -41,7 +41,7 @@ export interface PushV2Options extends CommonOptions, BundleContentOptions {
 
 /** Format, digests and size of an archive. */
 export interface ArchiveSummary extends PackResult {
-  /** What the service got. */
+  /** Format of the archive that the service got. */
   readonly format: BundleFormat;
   /** Number of files. */
   readonly files: number;
@@ -59,7 +59,7 @@ export interface PushResult extends DeploymentOutcome, ProjectResult {
   readonly unchanged: boolean;
   /** Time that bundle was uploaded, ISO 8601; only if `unchanged`. */
   readonly pushedAt?: string | undefined;
-  /** Whether a deployment was accepted. It may still fail: `status` tells. */
+  /** Whether a deployment was accepted. It may still fail: see `status`. */
   readonly deployed: boolean;
   /** For users, one sentence each. */
   readonly warnings: readonly string[];

@@ -33,7 +33,7 @@ export interface ChangedTarget extends TargetResult {
 
 /** Options of `invalidate`. */
 export interface InvalidateOptions extends TargetChangeOptions {
-  /** Paths to drop from the cache; each starts with a slash, and `*` stands for anything. @default ['/*'] */
+  /** Paths to clear from the cache; each starts with a slash, and `*` stands for anything. @default ['/*'] */
   readonly patterns?: readonly string[] | undefined;
 }
 
@@ -110,7 +110,7 @@ export interface ListProjectsResult {
   readonly projects: readonly ProjectItem[];
 }
 
-/** What a target is to be like. What is not given is neither compared nor changed. */
+/** The configuration of a target. What is not set is neither compared nor changed. */
 export interface TargetConfiguration {
   /** Its settings; those that are not named stay as they are. */
   readonly settings?: TargetSettings | undefined;
@@ -120,7 +120,7 @@ export interface TargetConfiguration {
   readonly prune?: boolean | undefined;
   /** Whether visitors need an access header. */
   readonly access?: boolean | undefined;
-  /** Whether it is the primary target of its project. False says nothing: another target has to become it. */
+  /** Makes it the primary target of its project. `false` has no effect: make another target the primary one. */
   readonly primary?: boolean | undefined;
   /** Names of the environment variables that it must have. */
   readonly variables?: readonly string[] | undefined;
@@ -128,7 +128,7 @@ export interface TargetConfiguration {
 
 /** Options of `diffTarget`. */
 export interface DiffTargetOptions extends TargetOptions {
-  /** What the target is to be like. */
+  /** The configuration of the target. */
   readonly configuration: TargetConfiguration;
 }
 
@@ -140,7 +140,7 @@ export interface TargetDifference {
   readonly name: string;
   /** What the target has. Undefined if it lacks it. */
   readonly before?: unknown;
-  /** What it is to have. Undefined if it is to be removed. Values of variables are not known. */
+  /** What the configuration has. Undefined if it is to be removed. Values of variables are not known. */
   readonly after?: unknown;
 }
 
@@ -156,7 +156,7 @@ export interface TargetDiff extends TargetResult {
 
 /** Options of `applyTarget`. */
 export interface ApplyTargetOptions extends DiffTargetOptions, DryRunOptions, WaitOptions, GuardOptions {
-  /** Makes a new access header, and removes those before once it works. @default false */
+  /** Creates a new access header, and removes the old ones once it works. @default false */
   readonly rotate?: boolean | undefined;
   /** Waits until the target is published with its settings. The interval is 10 s by default. @default false */
   readonly wait?: boolean | undefined;
@@ -178,7 +178,7 @@ export interface AppliedTarget extends TargetDiff {
 
 /** Options of `createTarget`. */
 export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitOptions {
-  /** At most 64 lowercase letters, digits and inner hyphens. Some services make their own: see the result. */
+  /** At most 64 lowercase letters, digits and inner hyphens. Some services choose it themselves: see the result. */
   readonly targetSlug: string;
   /** Its name for people. @default the slug */
   readonly name?: string | undefined;
@@ -188,7 +188,7 @@ export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitO
   readonly configuration?: TargetConfiguration | undefined;
   /** Called with the value of its access header as soon as there is one: what follows may fail. */
   readonly onAccess?: ((value: string) => void) | undefined;
-  /** Resolves to the target that is there, if there is one. @default false: that is an error */
+  /** Resolves to the existing target, if there is one. @default false: that is an error */
   readonly ifMissing?: boolean | undefined;
   /** Waits until it is ready. The interval is 10 s by default. @default true */
   readonly wait?: boolean | undefined;
@@ -196,7 +196,7 @@ export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitO
 
 /** What `createTarget` resolves to. */
 export interface CreatedTarget extends TargetItem, ProjectResult {
-  /** Whether this call has made it. */
+  /** Whether this call created it. */
   readonly created: boolean;
   /** Value of its new access header, which can't be read again. */
   readonly access?: string | undefined;
@@ -208,7 +208,7 @@ export interface CreatedTarget extends TargetItem, ProjectResult {
 
 /** Options of `deleteTarget`. */
 export interface DeleteTargetOptions extends TargetChangeOptions {
-  /** Deletes it although it is production, by its name, by what the service says or by `production`. @default false */
+  /** Deletes it even if it is production by its name, by `production` or for the service. @default false */
   readonly force?: boolean | undefined;
   /** Resolves if there is no such target. @default false: that is an error */
   readonly ifExists?: boolean | undefined;
@@ -246,11 +246,11 @@ export interface DeployPreviewOptions extends Omit<
   PushRuntimeBundleBackendOptions,
   'targetSlug' | 'wait' | 'waitForSlot' | 'create' | 'confirmNew' | 'ifChanged' | 'preview'
 > {
-  /** The branch whose target is made, if it is missing, and deployed to. */
+  /** The branch whose target is deployed to, and created if it is missing. */
   readonly branch: string;
   /** A target whose variables and settings a new preview starts with. @default none */
   readonly copyFrom?: string | undefined;
-  /** What a new preview is to be like. With an access header, checks of the call send it. @default {} */
+  /** The configuration of a new preview. With an access header, checks of the call send it. @default {} */
   readonly configuration?: TargetConfiguration | undefined;
   /** Called with the value of that header as soon as there is one: what follows may fail. */
   readonly onAccess?: ((value: string) => void) | undefined;
@@ -263,7 +263,7 @@ export interface DeployedPreview extends PushResult {
   /** The branch of the preview. */
   readonly branch: string;
   readonly targetSlug: string;
-  /** Whether this call has made the target. */
+  /** Whether this call created the target. */
   readonly created: boolean;
   /** Value of its new access header, which can't be read again. */
   readonly access?: string | undefined;
@@ -275,7 +275,7 @@ export interface DeletePreviewOptions extends ProjectOptions, GuardOptions, Pick
   readonly branch: string;
   /** The guards of a target, and whether it is production, by its slug. @default the guards of the call */
   readonly guardsOf?: ((targetSlug: string) => Promise<GuardOptions>) | undefined;
-  /** Called before anything is deleted. If it rejects, nothing is. */
+  /** Called before anything is deleted. If it rejects, nothing is deleted. */
   readonly confirm?: ((backend: RuntimeBackend, preview: DoomedPreview) => Promise<void>) | undefined;
   /** Maximum seconds to wait until the target is gone and its bundles can be deleted. @default 60 */
   readonly timeout?: number | undefined;
@@ -302,15 +302,15 @@ export interface DoomedPreview extends DoomedTarget {
 
 /** A preview in a list. */
 export interface PreviewItem extends TargetItem {
-  /** Undefined if its target was not made by `deployPreview`. */
+  /** Undefined if `deployPreview` did not create its target. */
   readonly branch?: string | undefined;
-  /** When something was last deployed to it, or else when it was made, ISO 8601. */
+  /** When something was last deployed to it, or else when it was created, ISO 8601. */
   readonly updatedAt?: string | undefined;
 }
 
 /** Options of `prunePreviews`. */
 export interface PrunePreviewsOptions extends Omit<DeletePreviewOptions, 'branch' | 'confirm'> {
-  /** Deletes those to which nothing was deployed for so long, in milliseconds. Those of unknown age stay. */
+  /** Deletes previews whose last deployment is at least this old, in milliseconds. Those of unknown age stay. */
   readonly olderThanMs: number;
   /** Called before anything is deleted. If it rejects, nothing is deleted. */
   readonly confirm?:
