@@ -1,5 +1,6 @@
 import {setMaxListeners} from 'node:events';
 import {setTimeout as delay} from 'node:timers/promises';
+import {inspect} from 'node:util';
 import {amendError, catalogue, createError, isRuntimeCliError} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
 import type {HostHttpOptions} from '../http/types.js';
@@ -193,12 +194,14 @@ function toRuntimeCliError(backend: string, doing: string, error: unknown, redac
   });
 }
 
-/** An error as it is, or a copy without the secrets that it contains. */
+/** What was thrown, or, if a dump of it has secrets, a copy that is an error without other members, or text. */
 function withoutSecrets(error: unknown, redact: Redact): unknown {
-  if (!(error instanceof Error)) return typeof error === 'string' ? redact(error) : error;
+  const dump = inspect(error, {depth: 8});
+  const masked = redact(dump);
+  if (masked === dump) return error;
+  if (!(error instanceof Error)) return masked;
   const {name, message, stack = ''} = error;
   const cause = withoutSecrets(error.cause, redact);
-  if (redact(message) === message && redact(stack) === stack && cause === error.cause) return error;
   return Object.assign(new Error(redact(message), {cause}), {name, stack: redact(stack)});
 }
 

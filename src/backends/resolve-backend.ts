@@ -95,12 +95,12 @@ export function describeIssue({message, path = []}: StandardSchemaV1.Issue): str
 export async function optionsOf(backend: Backend, settings: BackendSettings): Promise<unknown> {
   const builtIn = builtIns.get(backend.name);
   if (builtIn) return builtIn.options(settings);
-  const result = await callBackend(backend, 'checking its options', undefined, () =>
-    validateOptionTexts(backend.options ?? anyOptions, settings.backendOptions ?? {}),
-  );
-  if (!result.issues) return result.value;
   // Validators tend to quote their input.
-  const redact = createRedactor(secretsOf(backend, settings));
+  const secrets = secretsOf(backend, settings);
+  const validate = () => validateOptionTexts(backend.options ?? anyOptions, settings.backendOptions ?? {});
+  const result = await callBackend(backend, 'checking its options', undefined, validate, secrets);
+  if (!result.issues) return result.value;
+  const redact = createRedactor(secrets);
   const problems = result.issues.map((issue) => redact(describeIssue(issue)));
   throw createError(
     'ERR_OPTION_INVALID',

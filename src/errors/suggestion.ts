@@ -1,5 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
-import {commandLine} from '../text/suggest.js';
+import {commandLine, flagValue} from '../text/suggest.js';
 
 /** A command that users are told to run: the ID of one of mycli's commands, and its arguments. */
 export interface CommandToRun {
@@ -21,7 +21,7 @@ export function suggestionText(suggestion: Suggestion, surroundings = nowhere): 
     .join('');
 }
 
-/** A setting of a run, as the arguments of the flag that a suggested command has for it. */
+/** A setting of a run, as the values of the flag that a suggested command has for it. */
 export interface RunSetting {
   readonly flag: `--${string}`;
   /** What the run has resolved. Empty: nothing. */
@@ -104,11 +104,17 @@ export function completeCommand(
   const skipped = otherFlags(words, settings);
   for (const {flag, run, fresh} of settings.filter((one) => known.includes(one.flag) && !skipped.includes(one.flag))) {
     const given = wordsOf(flag, words);
-    if (given.length === 0 && !isDeepStrictEqual(run, fresh)) words.push(...run);
+    const typed = (values: readonly string[]) => values.flatMap((value) => flagValue(flag, value));
+    if (given.length === 0 && !isDeepStrictEqual(run, fresh)) words.push(...typed(run));
     if (given.length + run.length === 0 && fresh.length > 0 && flag === '--target' && id === 'bundle:push')
       words.push('--no-target');
     // Without its target, status shows all.
-    if (shortens && given.length > 0 && isDeepStrictEqual(given, fresh) && !(id === 'status' && flag === '--target'))
+    if (
+      shortens &&
+      given.length > 0 &&
+      isDeepStrictEqual(given, typed(fresh)) &&
+      !(id === 'status' && flag === '--target')
+    )
       words.splice(words.indexOf(given[0] ?? ''), given.length);
   }
   return [id, ...words, ...folder];
@@ -122,7 +128,7 @@ function wordsOf(flag: string, words: readonly string[]): readonly string[] {
 /** The flags of backends that do not serve the command, and of folders that it has as an argument or in an archive. */
 function otherFlags(words: readonly string[], settings: readonly RunSetting[]): readonly string[] {
   const backend = settings.find(({flag}) => flag === '--runtime-backend');
-  const [, name = 'auto'] = [...wordsOf('--runtime-backend', words), ...(backend?.run ?? [])];
+  const [, name = backend?.run[0] ?? 'auto'] = wordsOf('--runtime-backend', words);
   const others: Readonly<Record<string, readonly string[]>> = {
     auto: plugins,
     legacy: [...api, ...apiLogin, ...plugins],

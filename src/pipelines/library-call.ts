@@ -5,7 +5,6 @@ import {messageOf} from '../errors/system-failure.js';
 import type {EventError, FailureEvent} from '../operations/events.js';
 import {callBackSafely} from '../operations/host.js';
 import type {CommonOptions, TargetOptions} from '../operations/options.js';
-import {flagValue} from '../text/suggest.js';
 import {createEventFeed} from './event-feed.js';
 import type {Callbacks, EventBody, PipelineHost} from './host.js';
 
@@ -69,9 +68,7 @@ function surroundingsOf(options: Place, {env}: PipelineHost): RunSurroundings {
     ['--api-origin', apiConnection?.origin],
     ['--organization', apiConnection?.organizationId],
   ];
-  const settings = values.flatMap(([flag, value]) =>
-    value === undefined ? [] : [{flag, run: flagValue(flag, value), fresh: []}],
-  );
+  const settings = values.flatMap(([flag, value]) => (value === undefined ? [] : [{flag, run: [value], fresh: []}]));
   return {folder: [], settings};
 }
 

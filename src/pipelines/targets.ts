@@ -60,7 +60,7 @@ const create: Step<ConfigureRequest<CreateTargetOptions>> = {
     outlet.title(`${outcome} target ${targetSlug}`);
     const isNew = dryRun || target.created;
     if (isNew && copyFrom !== undefined && configuration.access !== true)
-      await warnOfOpenCopy(open, copyFrom, targetSlug);
+      await warnOfOpenCopy(open, copyFrom, targetSlug, dryRun);
     const isLeft = copyFrom !== undefined || Object.keys(configuration).length > 0;
     if (isLeft && !wait && !dryRun) {
       const lacks = 'with --no-wait, its configuration, and what a copy lacks, are not applied.';

@@ -97,6 +97,7 @@ export function slugMessage(value: string): string | undefined {
   if (value === '.' || value === '..') return `must not be "${value}"`;
   if (/[/\\]/.test(value)) return `must not contain / or \\: "${value}"`;
   if (hasControlCharacter(value)) return 'must not contain control characters';
+  if (/\p{Surrogate}/u.test(value)) return 'must be valid Unicode';
   if (value.trim() !== value) return 'must not have spaces around it';
   return undefined;
 }

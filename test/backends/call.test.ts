@@ -66,7 +66,10 @@ test('errors of the backend are told without its secrets, in their causes too', 
   });
   const own = backendError('ERR_REJECTED', 'no canary-1', {suggestions: ['Renew canary-2.']});
   expect(await failing(own)).toMatchObject({suggestions: ['Renew ***.']});
-  expect(inspect([error, await failing(own), await failing('canary-1')], {depth: 5})).not.toContain('canary');
+  // As those of clients, which have the request.
+  const ofClient = Object.assign(new Error('no', {cause: thrown}), {config: {headers: {'x-key': 'canary-1'}}});
+  const errors = [error, await failing(own), await failing('canary-1'), await failing(ofClient)];
+  expect(inspect([...errors, await failing({config: {key: 'canary-2'}})], {depth: 9})).not.toContain('canary');
 });
 
 test.each([

@@ -2,14 +2,14 @@ import type {StandardSchemaV1} from '@standard-schema/spec';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
-import {isRecord} from '../../text/json.js';
+import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence} from '../../text/sentence.js';
 import {callBackend} from '../call.js';
 import type {AnyBackend, BackendContext, BackendLoginContext, Environment} from '../contract.js';
 import {backendApiVersion, checkResult, type HostBackend} from '../host-backend.js';
 import {backendMembers, type MemberName, type MemberRow} from '../members.js';
 import {isBuiltIn} from '../names.js';
-import {describeIssue, unsetOptions} from '../resolve-backend.js';
+import {describeIssue, secretsOf, unsetOptions} from '../resolve-backend.js';
 import {runningPlugin} from './plugin-code.js';
 
 export const backendNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
@@ -102,12 +102,20 @@ const contextMembers: {readonly [Name in MemberName]?: readonly (keyof AnyContex
 };
 const operationMembers = [...asking, 'bodies', 'openStream', 'state', 'onAbort', 'onProgress'] as const;
 
-/** A context with what its contract names, and nothing else of the host. No environment variable can be enumerated. */
+/** Variables that are read by name. Nothing lists them: neither `for...in` nor a dump. */
+function unlisted(env: Environment): Environment {
+  return new Proxy<Environment>(
+    {},
+    {get: (_, name) => Reflect.get(env, name) as string, has: (_, name) => name in env},
+  );
+}
+
+/** A context with what its contract names, and nothing else of the host. */
 function contractContext(member: MemberName, context: AnyContext): AnyContext {
   const {env = {}, logger, bodies} = context;
   const own: AnyContext = {
     ...context,
-    env: Object.create(env) as Environment,
+    env: unlisted(env),
     ...(logger && {
       logger: {
         debug: (message: string) => logger.debug(message),
@@ -156,7 +164,8 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
     async check(context) {
       const unset = unsetOptions(required, context.options);
       const call = async () => members.check?.(context);
-      const checked = await callBackend(backend, backendMembers.check.doing, undefined, call);
+      const secrets = secretsOf(backend, {backendOptions: asRecord(context.options)}, context.env);
+      const checked = await callBackend(backend, backendMembers.check.doing, undefined, call, secrets);
       return checkResult([...unset, ...(checked?.missing ?? [])]);
     },
   };

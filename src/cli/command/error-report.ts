@@ -57,18 +57,16 @@ export function unexpectedError(error: unknown): RuntimeCliError {
  * @param cwd A folder of the project.
  */
 export function blameUserCode(error: unknown, root: string, cwd: string): unknown {
-  if (!(error instanceof Error)) return error;
   const cause = {suggestions: ['Correct it: it throws, or rejects a promise that nothing waits for.'], cause: error};
-  // Node wraps what is no error, so it was not our code.
-  if ('code' in error && error.code === 'ERR_UNHANDLED_REJECTION')
-    return createError('ERR_CONFIG_INVALID', 'Code of a configuration file or a plugin failed.', cause);
+  const reason = oneLine(messageOf(error));
+  // Our code throws errors only.
+  if (!(error instanceof Error)) {
+    const message = asSentence(`Code of a configuration file or a plugin failed: ${reason}`);
+    return createError('ERR_CONFIG_INVALID', message, cause);
+  }
   const place = placeInProject(error, cwd);
   if (place === undefined || !isOutside(relative(root, place.path))) return error;
-  return createError(
-    'ERR_CONFIG_INVALID',
-    asSentence(`Code in ${place.path} failed: ${oneLine(messageOf(error))}`),
-    cause,
-  );
+  return createError('ERR_CONFIG_INVALID', asSentence(`Code in ${place.path} failed: ${reason}`), cause);
 }
 
 const usageExitCode = 2;
@@ -298,6 +296,12 @@ export function endedEarly(plugin?: string): RuntimeCliError {
   return createError('ERR_ENDED_EARLY', 'The command exited before it finished.', {
     suggestions: [`${cause} Check config.server, mycli.config and plugins.`],
   });
+}
+
+/** The error for what a plugin throws where nothing catches it, as in a timer or a listener. */
+export function thrownBy(plugin: string, error: unknown): RuntimeCliError {
+  const message = asSentence(`Plugin ${plugin} threw an error that nothing catches: ${oneLine(messageOf(error))}`);
+  return createError('ERR_ENDED_EARLY', message, {suggestions: [withoutPlugin(plugin)], cause: error});
 }
 
 export function withoutPlugin(plugin: string): Suggestion {

@@ -1,4 +1,5 @@
 import {resolve} from 'node:path';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {inspect} from 'node:util';
 import type {Command, Interfaces} from '@oclif/core';
 import {Config, Plugin} from '@oclif/core/config';
@@ -129,6 +130,10 @@ async function callHooks(
   if (plugins.length === 0) return called;
   const {ModuleLoader} = await import('@oclif/core');
   const context = withHidden({debug: () => undefined, error, exit, log: stdout, warn}, {config});
+  // A command has its plugin, which has all that is loaded.
+  const {Command: command} = options as {readonly Command?: object};
+  if (command !== undefined && Object.hasOwn(command, 'plugin'))
+    Object.defineProperty(command, 'plugin', {enumerable: false});
   const callHook = async (plugin: Interfaces.Plugin, target: string, name: string) => {
     try {
       const hook = hookIn(await ModuleLoader.load(plugin, target), name);
@@ -149,6 +154,8 @@ async function callHooks(
     }
   };
   await Promise.all(plugins.map(callAll));
+  // Node reports a promise that a hook has left to fail when nothing else is to be done.
+  await nextTurn();
   return called;
 }
 

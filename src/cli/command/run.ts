@@ -16,6 +16,7 @@ import {
   isUsageError,
   reportOf,
   requestedExitCode,
+  thrownBy,
   unknownCommand,
   usageError,
 } from './error-report.js';
@@ -87,16 +88,19 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
 function watchProcess(host: NodeJS.Process, root: string, {cwd, output}: Pick<Session, 'cwd' | 'output'>) {
   let pipeClosed = false;
   const failed = new Promise<never>((_resolve, reject) => {
-    host.on('uncaughtException', (error, origin) => {
+    const project = resolve(cwd, givenValue(host.argv.slice(2), '--cwd', '-C') ?? '');
+    host.on('uncaughtException', (error) => {
       const plugin = runningPlugin.getStore();
-      // Nothing waits for it, so it must not end what others do, such as a push.
-      if (plugin !== undefined && origin === 'unhandledRejection') {
-        output.debug(`${plugin}: ${inspect(error)}`);
-        output.warn(asSentence(`Plugin ${plugin} rejected a promise that nothing waits for: ${messageOf(error)}`));
-        return;
+      reject(plugin === undefined ? blameUserCode(error, root, project) : thrownBy(plugin, error));
+    });
+    host.on('unhandledRejection', (reason) => {
+      const plugin = runningPlugin.getStore();
+      if (plugin === undefined) reject(blameUserCode(reason, root, project));
+      else {
+        // Nothing waits for it, so it must not end what others do, such as a push.
+        output.debug(`${plugin}: ${inspect(reason)}`);
+        output.warn(asSentence(`Plugin ${plugin} rejected a promise that nothing waits for: ${messageOf(reason)}`));
       }
-      const project = resolve(cwd, givenValue(host.argv.slice(2), '--cwd', '-C') ?? '');
-      reject(blameUserCode(error, root, project));
     });
     // Before oclif's own listener, which throws.
     host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {

@@ -275,7 +275,17 @@ export class Output implements Logger {
 
   /** Suggestions for programs: with the commands' full names, and the flags that configure the same anyway. */
   texts(suggestions: readonly Suggestion[]): readonly string[] {
-    return suggestions.map((suggestion) => suggestionText(suggestion, this.#hints));
+    return suggestions.map((suggestion) => suggestionText(suggestion, this.#surroundings()));
+  }
+
+  /** Without options that would be masked: no shell can run such a command, and what has set them still does. */
+  #surroundings(): RunSurroundings {
+    const {folder, settings} = this.#hints;
+    const isShown = (value: string) => this.clean(value) === value;
+    const shown = settings.map((one) =>
+      one.flag === '--backend-option' ? {...one, run: one.run.filter((value) => isShown(value))} : one,
+    );
+    return {folder, settings: shown};
   }
 
   /** Text for users. */
@@ -287,7 +297,7 @@ export class Output implements Logger {
 
   /** A command with its short name, and without the flags that would resolve to the same without it. */
   #shortest(command: CommandToRun): string {
-    const [id = '', ...args] = completeCommand(command, this.#hints, true);
+    const [id = '', ...args] = completeCommand(command, this.#surroundings(), true);
     return shellLine(...this.#hints.program, this.#hints.aliases.get(id) ?? id, ...args);
   }
 

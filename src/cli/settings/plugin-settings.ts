@@ -8,9 +8,10 @@ import {ownValue} from '../../text/json.js';
 import type {Environment} from '../../text/platform.js';
 import {definitions, secretKeys, variableOf} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
+import {assertTrustedOrigin} from './connection-options.js';
 import {readCredentials, type CredentialFile} from './credential-file.js';
 import {readFlagSecrets} from './load-settings.js';
-import {originsIn} from './option-addresses.js';
+import {addressesIn, originsIn} from './option-addresses.js';
 import type {Settings, SettingValue} from './settings.js';
 
 export interface PluginSettings {
@@ -34,6 +35,9 @@ export async function readPluginSettings(
   const {secrets = [], secretEnv = []} = backend;
   const {output, env, credentialFile} = context;
   const given = optionsFor(registration, settings);
+  const hasSecrets =
+    secretEnv.some((variable) => Boolean(env[variable])) || secrets.some((key) => given[key] instanceof OptionText);
+  if (hasSecrets) configuredAddresses(given, context);
   const takesStored = secrets.length + secretEnv.length > 0;
   const stored = takesStored ? await storedSecrets({name, secretEnv}, given, env, credentialFile) : {};
   output.addSecrets(Object.values(stored));
@@ -42,6 +46,23 @@ export async function readPluginSettings(
   const options = useSecrets(stored, secretEnv, context);
   const storedVariables = Object.keys(stored).filter((key) => secretEnv.includes(key));
   return {options: {...options, ...given, ...read}, storedVariables};
+}
+
+/**
+ * The addresses in the options of a backend that only a configuration file sets.
+ * @throws as `assertTrustedOrigin`
+ */
+export function configuredAddresses(
+  given: PluginSettings['options'],
+  {configFile, env}: Pick<CommandContext, 'configFile' | 'env'>,
+): readonly {readonly option: string; readonly url: string}[] {
+  const inFile = new Set(addressesIn(configFile?.settings.backendOptions));
+  const configured = Object.entries(given)
+    .filter(([, value]) => !(value instanceof OptionText))
+    .flatMap(([option, value]) => addressesIn(value, option).map((url) => ({option, url})))
+    .filter(({url}) => inFile.has(url));
+  for (const {option, url} of configured) assertTrustedOrigin(url, `the option ${option}`, env);
+  return configured;
 }
 
 /** Sets those secrets of a backend that are variables. Returns the others, as options. */

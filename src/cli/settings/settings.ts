@@ -4,7 +4,6 @@ import {OptionText} from '../../backends/plugins/option-text.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {createError, type RunSetting, type RuntimeCliError} from '../../errors/index.js';
 import {asRecord, isRecord, ownValue} from '../../text/json.js';
-import {flagValue} from '../../text/suggest.js';
 import {shownAddress} from '../../http/origin.js';
 import {isMaskedHeader, isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../text/platform.js';
@@ -301,23 +300,29 @@ export function runSettings(run: Settings, fresh: Settings, flags: FlagValues, c
         return settings === run && /^@/.test(String(flags[flag.name])) ? [flags[flag.name]] : [];
       // The only one that can serve.
       if (key === 'runtimeBackend' && value === 'auto' && run.apiOrigin === undefined) return ['legacy'];
-      return key === 'backendOptions' ? optionTexts(settings) : [value].flat();
+      return key === 'backendOptions' ? optionTexts(settings, flags) : [value].flat();
     };
-    const wordsOf = (settings: Settings) =>
+    const shownOf = (settings: Settings) =>
       textsOf(settings)
         .filter((text) => typeof text === 'string' || typeof text === 'number')
-        .flatMap((text) => flagValue(`--${flag.name}`, textOf(String(text))));
-    return [{flag: `--${flag.name}` as const, run: wordsOf(run), fresh: wordsOf(fresh)}];
+        .map((text) => textOf(String(text)));
+    return [{flag: `--${flag.name}` as const, run: shownOf(run), fresh: shownOf(fresh)}];
   });
 }
 
 /** The options of the chosen backend, as they are typed. Of a secret, only the name of its file. */
-function optionTexts({runtimeBackend, backendOptions}: Settings): readonly string[] {
+function optionTexts(
+  {runtimeBackend, backendOptions}: Settings,
+  {'backend-option': typed}: FlagValues,
+): readonly string[] {
   const options = Object.entries(ownValue(backendOptions.value, runtimeBackend.value) ?? {});
   return options.flatMap(([name, value]) => {
     const own = value instanceof OptionText ? value.text : value;
     const text = typeof own === 'string' ? own : JSON.stringify(own);
-    return isSecretName(name) && !text.startsWith('@') ? [] : [`${name}=${text}`];
+    if (isSecretName(name) && !text.startsWith('@')) return [];
+    const isTyped = [typed].flat().some((pair) => String(pair).startsWith(`${name}=`));
+    // A URL of a variable that has a user is left out where it is shown: the next command has it, too.
+    return [`${name}=${isTyped ? text.replace(/^([a-z][\w+.-]*:\/\/)[^/?#@]*@/i, '$1') : text}`];
   });
 }
 

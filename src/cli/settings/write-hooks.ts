@@ -1,4 +1,3 @@
-import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Interfaces} from '@oclif/core';
 import type {PlannedWrite, WriteOutcome} from '../../backends/contract.js';
 import {writeNouns} from '../../backends/contract/hooks.js';
@@ -106,8 +105,6 @@ export async function tellAfterWrite(
     const message = lineOf(messageOf(answer.error), output);
     output.warn(asSentence(`Plugin ${answer.plugin}: its ${afterHook} hook failed: ${message}`));
   }
-  // Node reports a promise that a hook has left to fail when nothing else is to be done.
-  await nextTurn();
 }
 
 function outcomeOf(

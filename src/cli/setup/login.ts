@@ -3,7 +3,6 @@ import {shownUrl} from '../../backends/answers.js';
 import {optionSuggestions} from '../../backends/resolve-backend.js';
 import type {Backend, BackendLoginContext} from '../../backends/contract.js';
 import type {HostBackend} from '../../backends/host-backend.js';
-import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn, type BuiltInName} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
@@ -11,7 +10,7 @@ import {shellLine} from '../../text/suggest.js';
 import {definitions} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
 import type {StoredLogin} from '../output/documents.js';
-import {addressOf, assertTrustedOrigin} from '../settings/connection-options.js';
+import {addressOf} from '../settings/connection-options.js';
 import {
   credentialKind,
   credentialPath,
@@ -24,6 +23,7 @@ import {
 import {checkedSecret, credentialSettings, keyFileIn} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/load-backends.js';
 import {
+  configuredAddresses,
   optionsFor,
   readPluginSettings,
   readSecretFlags,
@@ -31,7 +31,7 @@ import {
   type PluginSettings,
 } from '../settings/plugin-settings.js';
 import {readBackend} from '../settings/reach-backends.js';
-import {originsIn, addressesIn} from '../settings/option-addresses.js';
+import {originsIn} from '../settings/option-addresses.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
 import {confirmDestinations, type Destination} from './confirm-addresses.js';
 import {aboutCredentials, askService, isRefusal} from './check-credentials.js';
@@ -193,14 +193,9 @@ export async function importedLogin(
 
 export function pluginLogin(context: CommandContext, settings: Settings, registration: BackendRegistration): Login {
   const {name, backend} = registration;
-  const {configFile, env, signal} = context;
+  const {configFile, signal} = context;
   const given = optionsFor(registration, settings);
-  const inFile = new Set(addressesIn(configFile?.settings.backendOptions));
-  const configured = Object.entries(given)
-    .filter(([, value]) => !(value instanceof OptionText))
-    .flatMap(([option, value]) => addressesIn(value, option).map((url) => ({option, url})))
-    .filter(({url}) => inFile.has(url));
-  for (const {option, url} of configured) assertTrustedOrigin(url, `the option ${option}`, env);
+  const configured = configuredAddresses(given, context);
   const enter = (values: Readonly<Record<string, string>>): Entered => {
     const options = Object.keys(values);
     const secrets = useSecrets(values, backend.secretEnv ?? [], context);

@@ -184,12 +184,17 @@ export async function leftOut(open: OpenBackend, from: string, to: string): Prom
   }
 }
 
-/** Warns that a copy of a target with an access header has none: services do not copy it. */
-export async function warnOfOpenCopy(open: OpenBackend, from: string, to: string): Promise<void> {
-  if (open.backend.listAccess === undefined) return;
+/**
+ * Warns that a copy of a target with an access header has none: built-in backends do not copy it. Whether the backend of
+ * a plugin does can be seen once there is a copy.
+ */
+export async function warnOfOpenCopy(open: OpenBackend, from: string, to: string, dryRun: boolean): Promise<void> {
+  const {listAccess, plugin} = open.backend;
+  if (listAccess === undefined || (plugin !== undefined && dryRun)) return;
   const {outlet} = open.host;
   try {
     if ((await accessOf(open, from)).length === 0) return;
+    if (plugin !== undefined && (await accessOf(open, to)).length > 0) return;
     const advice = `To require one, set targets.${to}.access to true, and run: mycli target:apply ${to}`;
     outlet.warn(`Not copied from ${from}: its access header, so anyone can visit ${to}. ${advice}`);
   } catch (error) {

@@ -18,9 +18,9 @@ function digestOf(branch: string): string {
   return createHash('sha256').update(branch).digest('hex').slice(0, 8);
 }
 
-/** A text that fits with `ending` after it. */
+/** A text that fits with `ending` after it. Half a character would not arrive as it was sent. */
 function cut(text: string, ending: string): string {
-  return text.slice(0, longest - ending.length).replace(/(?<![\s-])[\s-]+$/, '') + ending;
+  return text.slice(0, longest - ending.length).replace(/(?<![\s-])[\s-]+$|[\ud800-\udbff]$/, '') + ending;
 }
 
 /** The name of the target of a branch. It tells branches apart whose slugs are the same. */

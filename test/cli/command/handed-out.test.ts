@@ -78,5 +78,7 @@ test('a plugin gets what its contract names, and writes down no secret of the en
     const more = keys.filter((key) => allowed[what]?.includes(key) === false);
     expect(more, `${what} has more than its contract`).toEqual([]);
     expect(`${text}${json}`.includes(canary), `${what} has a secret of the environment`).toBe(false);
+    // A package.json is a part of the configuration.
+    if (what !== 'config') expect(text.includes('pjson'), `${what} has the configuration`).toBe(false);
   }
 });

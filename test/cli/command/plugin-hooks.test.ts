@@ -145,12 +145,29 @@ describe('a hook that fails', () => {
 });
 
 test('a promise that a hook leaves to fail does not end the command, and names the plugin', async () => {
-  const init = 'setTimeout(() => void Promise.reject(new Error("stray")), 1);\nvoid Promise.reject(new Error("lost"));';
+  const init = 'setTimeout(() => void Promise.reject({text: "stray"}), 1);\nvoid Promise.reject(new Error("lost"));';
   const ended = await withHooks({init});
   expect(ended.code).toBe(0);
   expect(documentOf(ended)).toMatchObject({
     archive: {files: 1},
-    warnings: ['lost', 'stray'].map((text) => `Plugin ${name} rejected a promise that nothing waits for: ${text}.`),
+    warnings: ['lost', "{ text: 'stray' }"].map(
+      (text) => `Plugin ${name} rejected a promise that nothing waits for: ${text}.`,
+    ),
+  });
+});
+
+test.each(['postrun', 'finally'])('a promise that %s leaves to fail at once is told, too', async (hook) => {
+  const ended = await withHooks({[hook]: 'void Promise.reject(new Error("lost"));'});
+  expect(documentOf(ended)).toMatchObject({warnings: [expect.stringContaining('lost')]});
+});
+
+test('what a hook throws where nothing catches it ends the command, and names the plugin', async () => {
+  const init =
+    'setTimeout(() => { throw new Error("stray"); });\nawait new Promise((resolve) => setTimeout(resolve, 10_000));';
+  const ended = await withHooks({init});
+  expect(ended.code).toBe(1);
+  expect(documentOf(ended)).toMatchObject({
+    error: {code: 'ERR_ENDED_EARLY', message: `Plugin ${name} threw an error that nothing catches: stray.`},
   });
 });
 

@@ -90,7 +90,7 @@ test.each([
   ['mycli.config.js', stray(closed), /^Code in .*mycli\.config\.js failed: the vault is closed.$/],
   ['mycli.config.ts', stray(closed), /^Code in .*mycli\.config\.ts failed: the vault is closed.$/],
   ['config.server.js', stray(closed), /^Code in .*config\.server\.js failed: the vault is closed.$/],
-  ['mycli.config.js', stray('"plain"'), /^Code of a configuration file or a plugin failed\./],
+  ['mycli.config.js', stray('"plain"'), /^Code of a configuration file or a plugin failed: plain\.$/],
 ])('code in %s that rejects a promise is to blame for it: %j', async (name, text, reason) => {
   await write(name, text);
   const {code, stdout} = await mycli('bundle:build', '--json');

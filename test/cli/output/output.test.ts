@@ -107,10 +107,20 @@ describe('for people', () => {
         ['--project', 'shop'] as const,
         ['--target', 'my target'] as const,
         ['--runtime-backend', 'legacy'] as const,
-      ].map((words) => ({flag: words[0], run: words, fresh: words})),
+      ].map(([flag, value]) => ({flag, run: [value], fresh: [value]})),
     });
     output.error('It failed.', [['Run ', {run}, '.']]);
     expect(texts().stderr).toBe(`Error: It failed.\n  Run ${told}.\n`);
+  });
+
+  test('the command to type has no option that would be masked, so that it can run', () => {
+    const {output, texts} = collect();
+    output.addSecrets(['canary-1']);
+    const run = ['url=https://a.example', 'pin=canary-1', 'proxy=http://me:pw@b.example'];
+    output.completeHints({settings: [{flag: '--backend-option', run, fresh: []}]});
+    output.error('It failed.', [[{run: ['bundle:list', '--runtime-backend', 'acme']}]]);
+    const command = 'mycli bundle:list --runtime-backend acme --backend-option url=https://a.example';
+    expect(texts().stderr).toBe(`Error: It failed.\n  ${command}\n`);
   });
 
   test('secrets are masked in every line', () => {

@@ -253,6 +253,28 @@ test('a database that only a configuration file names gets no secrets, unless it
   expect(await run(['auth:logout', '--all'])).toMatchObject({code: 0});
 });
 
+test.each([
+  ['the token of the variable', {MYCLI_BACKEND_OPTION: 'token=canary-token'}],
+  ['a variable of the backend', {ACME_KEY: 'canary-token'}],
+])('%s goes to no address of a configuration file that is not trusted', async (_, secret) => {
+  await using bench = await createPluginBench('acme');
+  const backends = {acme: {memory: 'https://stranger.example/m'}};
+  await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify({runtimeBackend: 'acme', backends}));
+  const run = async (trusted: string, ...args: readonly string[]) => {
+    const {code, stderr} = await bench.mycli(['bundle:list', ...args], {...secret, MYCLI_TRUSTED_ORIGINS: trusted});
+    return {code, stderr};
+  };
+  expect(await run('https://own.example')).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('would be sent to https://stranger.example, which MYCLI_TRUSTED_ORIGINS does not'),
+  });
+  for (const [trusted, ...args] of [
+    ['https://stranger.example'],
+    ['https://own.example', '--backend-option', 'memory=https://stranger.example/m'],
+  ] as const)
+    expect((await run(trusted, ...args)).stderr).not.toContain('MYCLI_TRUSTED_ORIGINS');
+});
+
 test('a login to an address that the variable gives as JSON needs no confirmation', async () => {
   await using bench = await createPluginBench('acme');
   const options = {memory: 'https://own.example/m'};

@@ -84,6 +84,20 @@ test('a backend that cannot copy targets is not asked to', async () => {
   expect(calls).toEqual([]);
 });
 
+test.each([true, false])('a copy is public unless the backend copies the access header: %j', async (copiesAccess) => {
+  const {options, host} = await startNameless({
+    listAccess: async ({targetSlug}: TargetRequest) => ({
+      items: targetSlug === 'qa' || copiesAccess ? [{accessId: 'a1'}] : [],
+    }),
+  });
+  const copy = {...options, targetSlug: 'new', copyFrom: 'qa'};
+  expect((await targets.createTarget({...copy, dryRun: true}, host)).warnings).toEqual([]);
+  const {warnings} = await targets.createTarget(copy, host);
+  expect(warnings.map((text) => text.split(',')[0])).toEqual(
+    copiesAccess ? [] : ['Not copied from qa: its access header'],
+  );
+});
+
 test('a preview of a backend that lists no names is one target, which goes down', async () => {
   const {options, slugs, host} = await startNameless();
   const before = [...slugs];
