@@ -106,7 +106,8 @@ export const catalogue = {
   },
   ERR_ENDED_EARLY: {
     kind: 'unexpected',
-    summary: 'Code from a configuration file or a plugin ended the process or never finished.',
+    summary:
+      'Code from a configuration file or a plugin ended the process, threw where nothing catches it, or never finished.',
   },
   ERR_VETOED: {kind: 'input', summary: 'A plugin vetoed the change. Nothing was changed.'},
   ERR_GUARD_REFUSED: {

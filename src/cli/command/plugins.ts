@@ -1,5 +1,5 @@
 import {accessSync, constants, existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
-import {basename, dirname, join, resolve} from 'node:path';
+import {basename, dirname, join, resolve, sep} from 'node:path';
 import type {Command} from '@oclif/core';
 import type {BackendFailure} from '../../backends/registry.js';
 import {createError, reasonOf, systemCode} from '../../errors/index.js';
@@ -214,13 +214,37 @@ export async function findPluginProblems(folder: string, version: string): Promi
   const lacking = declared.find(
     (path) => !['', '.js', '.ts'].some((ending) => existsSync(resolve(root, path + ending))),
   );
+  const isInstalled = root.split(sep).includes('node_modules');
+  if (lacking !== undefined && isInstalled) {
+    const suggestion = 'Report it to its authors: "files" in its package.json may leave it out.';
+    return [...peer, {message: `${name} lacks ${lacking}.`, suggestion}];
+  }
   if (lacking !== undefined) {
     const message = `${name} is linked but not built: ${lacking} does not exist.`;
     return [...peer, {message, suggestion: `Build it in ${root}, for example with npm run build.`}];
   }
-  if (targetOf(commands).length === 0 || existsSync(resolve(root, 'oclif.manifest.json'))) return peer;
-  const message = `${name} has commands but no oclif.manifest.json, so mycli loads all of them at every start.`;
-  return [...peer, {message, suggestion: `Run npx oclif manifest in ${root}.`}];
+  const own = targetOf(commands).length === 0 ? [] : ['oclif.manifest.json'];
+  if (own.some((path) => !existsSync(resolve(root, path)))) {
+    const message = `${name} has commands but no oclif.manifest.json, so mycli loads all of them at every start.`;
+    return [...peer, {message, suggestion: `Run npx oclif manifest in ${root}.`}];
+  }
+  const unpublished = [...declared, ...own].find((path) => !isPublished(path, manifest['files']));
+  if (unpublished === undefined || isInstalled) return peer;
+  const message = `${name} would be published without ${unpublished}, which "files" in its package.json leaves out.`;
+  return [...peer, {message, suggestion: 'Add it, or its folder.'}];
+}
+
+/** Whether npm publishes a path, as far as the patterns in `files` tell without being matched. */
+function isPublished(path: string, files: unknown): boolean {
+  if (!Array.isArray(files)) return true;
+  const partsOf = (text: string) => text.split('/').filter((part) => !['', '.'].includes(part));
+  const parts = partsOf(path);
+  return files.some((entry) =>
+    partsOf(String(entry)).every((part, index) => {
+      const own = parts[index] ?? part;
+      return /[*?{]/.test(part) || part === own || part.startsWith(`${own}.`);
+    }),
+  );
 }
 
 async function peerProblem(name: string, peers: unknown, version: string): Promise<readonly PluginProblem[]> {

@@ -1,6 +1,6 @@
 import {commands} from '@oclif/plugin-plugins';
 import type {HostConfig} from '../../cli/command/host-config.js';
-import {requireNpm} from '../../cli/command/plugins.js';
+import {findPluginProblems, requireNpm, userPlugins} from '../../cli/command/plugins.js';
 import {confirmSources, installOrRestore, locatePlugin} from '../../cli/setup/plugin-source.js';
 
 export default class PluginsInstall extends commands['plugins:install'] {
@@ -15,5 +15,9 @@ export default class PluginsInstall extends commands['plugins:install'] {
     await confirmSources([...named.values()], session);
     this.argv = this.argv.map((word) => named.get(word)?.spec ?? word);
     await installOrRestore(this.config.dataDir, session.signal, () => super.run());
+    for (const {folder} of userPlugins(this.config.dataDir)) {
+      const problems = await findPluginProblems(folder, this.config.version);
+      for (const {message, suggestion} of problems) this.warn(`${message} ${suggestion}`);
+    }
   }
 }

@@ -61,6 +61,7 @@ test('a failed plugins:install leaves the version that worked, and nothing else,
   const install = (version: string) => runCli(binary, ['plugins:install', `${name}@${version}`], {cwd: root, env});
   const installed = await install('1.0.0');
   expect(installed.code, installed.stderr).toBe(0);
+  expect(installed.stderr).toContain(`${name} has commands but no oclif.manifest.json`);
   const hello = async () => (await runCli(binary, ['hello'], {cwd: root, env})).stdout;
   expect(await hello()).toBe('hello\n');
   const left = join(root, 'data/mycli/mycli-1-abcdef');
