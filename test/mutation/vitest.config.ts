@@ -8,8 +8,8 @@ const {test: {projects: _, ...test} = {}, ...config}: ViteUserConfig = all;
 const slow = [
   'memory does not grow with the bundle',
   'the bytes do not depend on the number of threads',
-  'gzip of the system gives back any content',
-  'GNU tar unpacks any tree',
+  'the system gzip restores any content',
+  'GNU tar restores any tree',
 ];
 
 /** A mutant needs one test that fails: the fast ones are asked first. */

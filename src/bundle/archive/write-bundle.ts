@@ -42,9 +42,7 @@ export async function packBundle(
     return compressed ? compressed.of(gzip(tar, plan.compressionLevel)) : tar;
   };
   try {
-    await pipeline(tarOf(plan, {onProgress}), pack, destination, {
-      signal,
-    });
+    await pipeline(tarOf(plan, {onProgress}), pack, destination, {signal});
   } catch (error) {
     signal?.throwIfAborted();
     throw error;
@@ -128,9 +126,12 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
   const bundle: StreamedBundle = {
     ...contentOf(plan),
     size: await archiveSize(plan),
-    read: () => {
+    async *read() {
       result = undefined;
-      return tarBlocks(plan, (packed) => (result = packed));
+      const content = new Digest();
+      yield* content.of(tarOf(plan));
+      const sha256 = content.hex();
+      result = {size: content.size, sha256, contentSha256: sha256};
     },
   };
   const packed = (): PackResult => {
@@ -142,18 +143,12 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
 
 /** The `contentSha256` that packing a bundle would give: nothing is compressed or written. */
 export async function contentDigest(plan: BundlePlan, signal: AbortSignal | undefined): Promise<string> {
-  let digest = '';
-  const blocks = tarBlocks(plan, ({contentSha256}) => (digest = contentSha256));
-  for await (const block of blocks) if (block.length > 0) signal?.throwIfAborted();
-  return digest;
-}
-
-/** Reads the tar of a bundle in blocks, each until the next is asked for. Calls `onEnd` once it was read to the end. */
-async function* tarBlocks(plan: BundlePlan, onEnd: (result: PackResult) => void): AsyncGenerator<Buffer> {
   const content = new Digest();
-  yield* content.of(tarOf(plan));
-  const sha256 = content.hex();
-  onEnd({size: content.size, sha256, contentSha256: sha256});
+  for await (const block of tarOf(plan)) {
+    signal?.throwIfAborted();
+    content.update(block);
+  }
+  return content.hex();
 }
 
 /** Bytes that identify a file: the first header of a tar. */

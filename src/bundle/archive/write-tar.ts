@@ -71,7 +71,6 @@ async function feed(
 ): Promise<void> {
   const fail = (error: Error) => blocks.destroy(error);
   archive.on('error', fail);
-  archive.on('warning', fail);
   /** The large file that is being read: one at a time, as it is open. */
   let large: Readable | undefined;
   blocks.once('close', () => {
