@@ -105,7 +105,7 @@ async function feed(
       case 'file':
         if (isStreamed) {
           const content = pieces.inTurn(counted(readFile(entry, pieces.bytes), onBytes));
-          large = Readable.from(content, {objectMode: false}).once('error', fail);
+          large = Readable.from(content).once('error', fail);
           archive.append(large, {...data, stats: lookAgain(entry)});
         } else {
           archive.append(Buffer.concat([...readFile(entry)]), data);
@@ -157,39 +157,23 @@ function modeOf(entry: TarEntry): number {
 
 /** A tar consists of records of this many bytes. */
 const recordBytes = 512;
-/** And ends with as many zeros. */
-const endBytes = 2 * recordBytes;
 /** A name, or the target of a link, that any header has room for. */
 const shortName = /^[\x20-\x7e]{1,100}$/;
 
-/** The exact size of a bundle's tar: that of a v1 archive, and about the most that a compressed one can have. */
+/** The exact size of a v1 bundle's archive, whose entries are the files of the build, its links and empty folders. */
 export async function archiveSize(plan: BundlePlan): Promise<number> {
-  let size = endBytes;
+  let size = 0;
   const long: TarEntry[] = [];
   for (const entry of tarEntries(plan)) {
-    size += wholeRecords(contentSize(entry));
+    if (entry.kind === 'file') size += Math.ceil(entry.size / recordBytes) * recordBytes;
     if (isShort(entry)) size += recordBytes;
     else long.push(entry.kind === 'file' ? {kind: 'content', name: entry.name, content: Buffer.alloc(0)} : entry);
   }
-  return long.length === 0 ? size : size + (await headerBytes(long, plan));
-}
-
-/** How long the headers of `entries` are is for archiver to say. */
-async function headerBytes(entries: readonly TarEntry[], {modifiedAt}: BundlePlan): Promise<number> {
-  const {length} = await buffer(writeTar(entries, {modifiedAt}));
-  return length - endBytes;
+  // How long other headers are, and the end of a tar, is for archiver to say.
+  const {length} = await buffer(writeTar(long, plan));
+  return size + length;
 }
 
 function isShort(entry: TarEntry): boolean {
-  const name = entry.kind === 'folder' ? `${entry.name}/` : entry.name;
-  return shortName.test(name) && (entry.kind !== 'link' || shortName.test(entry.target));
-}
-
-function contentSize(entry: TarEntry): number {
-  if (entry.kind === 'file') return entry.size;
-  return entry.kind === 'content' ? entry.content.length : 0;
-}
-
-function wholeRecords(size: number): number {
-  return Math.ceil(size / recordBytes) * recordBytes;
+  return shortName.test(entry.name) && (entry.kind !== 'link' || shortName.test(entry.target));
 }

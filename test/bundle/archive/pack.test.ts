@@ -118,12 +118,14 @@ describe('the archive', () => {
 
   test.each(['v1', 'v2'] as const)('keeps empty folders (%s)', async (format) => {
     const cwd = await makeFolder(smallBuild);
-    const names = ['logs', 'deep/'.repeat(30).slice(0, -1), 'n'.repeat(92), 'é'];
+    const names = ['logs', 'deep/'.repeat(30).slice(0, -1), 'n'.repeat(91), 'é'];
     for (const name of names) await mkdir(join(cwd, 'build', name), {recursive: true});
     const bundle = await plan(cwd, {format});
     const {bytes} = await pack(bundle);
     if (format === 'v1') expect((await streamBundle(bundle)).bundle.size).toBe(bytes.length);
     const compressed = format === 'v2' ? ['-z'] : [];
+    const paths = list(bytes, ...compressed);
+    expect(paths).toEqual([...paths].sort());
     const lines = list(bytes, '-v', ...compressed).map((line) => line.replace(/ .* /, ' '));
     for (const name of names) expect(lines).toContain(`drwxr-xr-x ${format === 'v1' ? 'shop/bld' : 'bld'}/${name}/`);
   });
@@ -191,7 +193,7 @@ describe('packing', () => {
       onProgress: ({transferred, total}) => (expect(total).toBe(bundle.totalBytes), told.push(transferred)),
     });
     expect(told).toEqual([...told].sort((a, b) => a - b));
-    expect(told.length).toBeGreaterThan(4);
+    expect(told).toHaveLength(large / (256 * 1024));
     expect(told.at(-1)).toBe(large + 35);
   });
 
