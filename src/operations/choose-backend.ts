@@ -29,21 +29,21 @@ type ChoosingOptions = OpenOptions & {readonly preference: RuntimeBackendPrefere
 interface Choosing {
   readonly capabilities: readonly BackendCapability[];
   /** Whether the choice is only shown: the backend need not be configured then. @default false */
-  readonly previews?: boolean;
+  readonly dryRun?: boolean;
 }
 
 /** Chooses and opens the backend that serves a call, without touching the network. */
 export async function chooseBackend(
   options: ChoosingOptions,
-  {capabilities, previews = false}: Choosing,
+  {capabilities, dryRun = false}: Choosing,
   host: RunHost,
 ): Promise<ChosenBackend> {
   const {selection, serving, fallback} = await select(options, host);
   const {backend, unfit, problem} = serving;
   for (const capability of capabilities) requireCapability(backend, capability);
   // Credentials would not help against such a slug.
-  if (previews && unfit.length > 0) throw unfitForSlugs(backend, unfit);
-  if (problem !== undefined && !previews) throw problem;
+  if (dryRun && unfit.length > 0) throw unfitForSlugs(backend, unfit);
+  if (problem !== undefined && !dryRun) throw problem;
   const unconfigured = problem?.message;
   const {fellBack} = selection;
   const warnings = [fellBack && fallbackWarning(fellBack), unconfigured];

@@ -36,9 +36,9 @@ const resolve: Step<PushRequest> = {
   name: 'resolve',
   title: 'Prepare',
   async run({request}, host) {
-    const {connection, source, release, previews} = request;
+    const {connection, source, release, dryRun} = request;
     const capabilities = release === undefined ? [] : (['deploy', ...followUpCapabilities(release)] as const);
-    const chosen = await chooseBackend(connection, {capabilities, previews}, host);
+    const chosen = await chooseBackend(connection, {capabilities, dryRun}, host);
     const format = formatFor(chosen.open.backend, source, await archivedFormat(source));
     host.logger.debug(`Format: ${format}`);
     return {...chosen, format};
@@ -50,13 +50,13 @@ const verify: Step<PushRequest> = {
   title: 'Verify the build and its configuration',
   async run(ledger, {outlet}) {
     const {request, open, format, fallback} = known(ledger, 'open', 'format');
-    const {source, release, lastPush, previews} = request;
+    const {source, release, lastPush, dryRun} = request;
     // Before anything is packed: there will be a URL to check.
     if (release) await requireTargetUrl(open, release);
     const planning = () => planPush(open, source, format);
     const coming = {format, release, ifChanged: lastPush.ifChanged, mayFallBack: fallback !== undefined};
-    const plan = async () => (previews ? {content: await planning()} : planAhead(open, coming, planning));
-    const look = async () => (release === undefined || previews ? {} : lookForTarget(open, release));
+    const plan = async () => (dryRun ? {content: await planning()} : planAhead(open, coming, planning));
+    const look = async () => (release === undefined || dryRun ? {} : lookForTarget(open, release));
     const [planned, listed] = await Promise.all([plan(), look()]);
     outlet.title(`Verified: ${describePlan(planned.content)}`);
     return {...planned, ...listed};
@@ -66,7 +66,7 @@ const verify: Step<PushRequest> = {
 const build: Step<PushRequest> = {
   name: 'build',
   title: ({request}) => (request.source.archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle'),
-  due: ({request}) => !request.previews || request.lastPush.ifChanged,
+  due: ({request}) => !request.dryRun || request.lastPush.ifChanged,
   async run(ledger, host) {
     const {request, open, content} = known(ledger, 'open', 'content');
     ledger.workspace = await host.createTemporaryDirectory();
@@ -165,7 +165,7 @@ export async function pushRuntimeBundle(
 }
 
 export async function previewPush(options: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
-  const request = {...requestPush(options, host), previews: true};
+  const request = {...requestPush(options, host), dryRun: true};
   const ledger = await runPipeline(previewRows, request, host);
   const {open, selection, format, content, built, warnings} = known(ledger, 'open', 'selection', 'format', 'content');
   const planned = content.kind === 'build' ? content.plan : content.bundle;

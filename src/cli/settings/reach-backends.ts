@@ -31,7 +31,7 @@ export interface BackendReach<Needed extends SettingKey> {
   readonly needs: readonly Needed[];
   readonly builds?: boolean | undefined;
   /** Whether it asks nothing of the backend, so that it needs no credentials. */
-  readonly previews?: boolean | undefined;
+  readonly asksNothing?: boolean | undefined;
   readonly alsoMissing?: readonly Missing[] | undefined;
   /** Whether it changes something there, so that it shows the destination and its source. */
   readonly writes?: boolean | undefined;
@@ -40,12 +40,14 @@ export interface BackendReach<Needed extends SettingKey> {
 
 /** What commands need to reach a backend: required settings, connections, and plugins' backends. Sends nothing. */
 export async function reachBackends<Needed extends SettingKey>(reach: BackendReach<Needed>) {
-  const {context, settings, needs, builds, previews, alsoMissing = [], writes, readsLogs} = reach;
+  const {context, settings, needs, builds, asksNothing, alsoMissing = [], writes, readsLogs} = reach;
   const {config, cwd, signal} = context;
   const {value: preference} = settings.runtimeBackend;
   refuseUnusedOptions(context, preference);
   const {secrets, ...connection} = resolveConnection(context, settings);
-  const noBackend = previews ? incompleteApi(settings, context.env) : await unconfigured(context, settings, connection);
+  const noBackend = asksNothing
+    ? incompleteApi(settings, context.env)
+    : await unconfigured(context, settings, connection);
   requireTogether([
     ...missingSettings(settings, needs),
     ...alsoMissing,
@@ -54,7 +56,7 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
       : []),
     ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),
   ]);
-  if (!previews) {
+  if (!asksNothing) {
     const {confirmAddresses} = await import('../setup/confirm-addresses.js');
     await confirmAddresses(context, settings, {writes, readsLogs});
   }

@@ -45,7 +45,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush, 'bundle:p
     const {options, host} = await this.reach(context, ['projectSlug'], {
       settings,
       builds: archive === undefined,
-      previews: dryRun,
+      asksNothing: dryRun,
       alsoMissing: missingTarget(settings, invalidate),
     });
     const push = {

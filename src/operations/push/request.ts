@@ -23,7 +23,7 @@ export interface PushRequest {
   readonly lastPush: LastPush;
   readonly uploadStates: UploadStates | undefined;
   /** Whether nothing is sent, so that missing credentials are only a warning. */
-  readonly previews: boolean;
+  readonly dryRun: boolean;
 }
 
 export function requestPush(options: PushRuntimeBundleBackendOptions, host: Host): PushRequest {
@@ -49,7 +49,7 @@ export function requestPush(options: PushRuntimeBundleBackendOptions, host: Host
     release,
     lastPush: {ifChanged, pushRecords, preview},
     uploadStates,
-    previews: false,
+    dryRun: false,
   };
 }
 
