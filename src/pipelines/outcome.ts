@@ -33,13 +33,15 @@ const tellingsOfChange: Tellings = {
 /** By the names of steps. As long as something is `sent`, that may have been carried out. */
 const tellings: Readonly<Record<string, Tellings>> = {
   upload: {
-    interrupted: (ledger) =>
-      stopped(
+    interrupted(ledger) {
+      const deployment = isDeploying(ledger) ? `, and its deployment to ${targetOf(ledger)} may have started` : '';
+      return stopped(
         ledger,
         'No bundle was created.',
-        `The bundle may have been uploaded${deploying(ledger)}.`,
+        `The bundle may have been uploaded${deployment}.`,
         lookForBundle,
-      ),
+      );
+    },
     failed: lostUpload,
   },
   deploy: {
@@ -123,11 +125,10 @@ function unclear(ledger: Ledger, state: string | undefined, look: Look): Telling
   return ledger.sent === undefined ? {} : {state, look: look(ledger)};
 }
 
-/** Of an upload that deploys, too. */
-function deploying(ledger: Ledger): string {
-  const {open, built, release} = ledger;
-  const deploys = built !== undefined && open?.backend.deploysOnUpload?.includes(built.bundle.format) === true;
-  return deploys && release !== undefined ? `, and its deployment to ${targetOf(ledger)} may have started` : '';
+/** Whether the upload deploys, too. */
+function isDeploying({open, built, release}: Ledger): boolean {
+  if (built === undefined || release === undefined) return false;
+  return open?.backend.deploysOnUpload?.includes(built.bundle.format) === true;
 }
 
 /** `Bundle 42 was uploaded`. Undefined for a bundle that the service had already. */
@@ -163,7 +164,8 @@ function deployLater(ledger: Ledger): readonly Suggestion[] {
 }
 
 function lookForBundle(ledger: Ledger): readonly Suggestion[] {
-  return ['Check before you try again:', [{run: ['bundle:list', ...flags(ledger)]}]];
+  const history = isDeploying(ledger) ? [[{run: ['bundle:history', ...place(ledger)]}]] : [];
+  return ['Check before you try again:', [{run: ['bundle:list', ...flags(ledger)]}], ...history];
 }
 
 function lookForTarget(ledger: Ledger): readonly Suggestion[] {

@@ -45,7 +45,7 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
     interrupted,
     {sent, built: {bundle: {format: 'v1'}} as never},
     'Stopped. The bundle may have been uploaded, and its deployment to live may have started.',
-    'bundle:list',
+    'bundle:list\nmycli bundle:history --target live',
   ],
   ['upload', refused, {sent}, 'No.'],
   ['upload', refused, {sent, lost: {bundleId: 5}}, 'No.', 'bundle:deploy 5 --target live'],
