@@ -85,7 +85,7 @@ export interface SharedConfig {
         readonly url?: ConfiguredCheck | readonly ConfiguredCheck[] | undefined;
         /** HTTP status to accept; default: any 2xx, after redirects to the same origin. */
         readonly status?: readonly number[] | undefined;
-        /** Text that the response must contain. Literally, in its first 4 MiB; at most 1,000 characters. */
+        /** Text that the response must contain. Matched literally, in the first 4 MiB; at most 1,000 characters. */
         readonly text?: string | undefined;
         /** Header to send with a check, to its own origin only. */
         readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -111,7 +111,7 @@ export interface SharedConfig {
         readonly cleanTree?: boolean | undefined;
         /** Only deploy what was built on a branch that these patterns match. `!` excludes. */
         readonly branch?: readonly string[] | undefined;
-        /** Only deploy from a clone of this git repository. Its remote `origin`, however it is written. */
+        /** Only deploy from a clone of this git repository. Compared with its remote `origin`, whatever the protocol. */
         readonly origin?: string | undefined;
         /** Refuse to deploy a commit that does not contain the one that the target runs. */
         readonly notOlder?: boolean | undefined;

@@ -145,7 +145,7 @@ export interface BackendCapabilities<Options = unknown> {
    */
   readonly bundleIds?: 'number' | undefined;
   /**
-   * `assigned`: the service chooses the slug of a new target, and the host finds it by name. @default the caller chooses
+   * `assigned`: the service chooses the slug of a new target, and the host finds it by name. @default users choose it
    */
   readonly targetSlugs?: 'assigned' | undefined;
   /**
@@ -209,8 +209,8 @@ export interface BackendCapabilities<Options = unknown> {
   listTargets?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<TargetItem>>;
   /**
    * Capability `create-target`. Resolves when the service has accepted the request; the host waits for the target to be
-   * `ready` in `listTargets`. If the slug exists already, that is an error. @throws `ERR_OUTCOME_UNKNOWN` if the service
-   * may create it anyway: the host looks for it, and never requests it twice.
+   * `ready` in `listTargets`. An existing slug is an error. @throws `ERR_OUTCOME_UNKNOWN` if the service may create the
+   * target anyway: the host looks for it, and never requests it twice.
    */
   createTarget?(request: CreateTargetRequest, context: BackendContext<Options>): Promise<CreateTargetResult>;
   /** Capability `delete-target`. Resolves when the service has accepted the request. An unknown target is an error. */

@@ -48,7 +48,8 @@ export const createRows = {
     flag: {name: 'create'},
     schema: schemas.toggle,
     summary: 'Allow a new target.',
-    details: '--no-create refuses it. By default, it is reported, and asked about in a terminal if it may be a typo.',
+    details:
+      '--no-create refuses one. By default, mycli says that it is new, and asks in a terminal if it may be a typo.',
     notes: 'False refuses one. In the library, `confirmNew` asks.',
   },
 } as const satisfies SettingRows;
@@ -78,7 +79,7 @@ export const checkRows = {
     schema: checkFields.text,
     perTarget: true,
     summary: 'Text that the response must contain.',
-    notes: 'Literally, in its first 4 MiB; at most 1,000 characters.',
+    notes: 'Matched literally, in the first 4 MiB; at most 1,000 characters.',
   },
   checkHeaders: {
     variable: 'MYCLI_CHECK_HEADER',
@@ -87,7 +88,7 @@ export const checkRows = {
     syntax: 'headers',
     perTarget: true,
     summary: 'Header to send with a check, to its own origin only.',
-    details: 'As @FILE, the value is read from a file. The variable has NAME=VALUE, comma-separated, or a JSON object.',
+    details: '@FILE reads the value from a file. The variable has NAME=VALUE, comma-separated, or a JSON object.',
   },
   checkUser: {
     variable: 'MYCLI_CHECK_USER',
@@ -169,7 +170,7 @@ export const guardRows = {
     syntax: 'url',
     perTarget: true,
     summary: 'Only deploy from a clone of this git repository.',
-    notes: 'Its remote `origin`, however it is written.',
+    notes: 'Compared with its remote `origin`, whatever the protocol.',
   },
   guardNotOlder: {
     config: 'guard.notOlder',

@@ -230,7 +230,7 @@ export const bundleRows = {
     syntax: 'path',
     default: '.',
     summary: 'Folder of config.server.ts or .js.',
-    details: 'By default that of the configuration file.',
+    details: 'By default the folder of the configuration file.',
     notes: 'For the library, by default the working directory.',
   },
   message: {

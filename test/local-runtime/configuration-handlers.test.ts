@@ -90,7 +90,12 @@ describe('target configuration', () => {
     await legacy('redirect/', client.json({from_path: '/old', to_url: '/new'}));
     await legacy('access-control-header/', client.json({value: 'open sesame'}));
     const {body} = await send(`${runtime.origin}/`);
-    for (const text of ['api → api.example.com', 'logLevel: &quot;debug&quot;', '/old → /new', 'Shut: visitors need'])
+    for (const text of [
+      'api → api.example.com',
+      'logLevel: &quot;debug&quot;',
+      '/old → /new',
+      'Protected: visitors need',
+    ])
       expect(body).toContain(text);
     expect(body).not.toContain('open sesame');
   });

@@ -31,16 +31,16 @@ export default class AuthRotate extends BaseCommand<typeof AuthRotate, 'auth:rot
     const {readBackend} = await import('../../cli/settings/reach-backends.js');
     const {renewApiKey} = await import('../../operations/identify.js');
     const {options, secrets, resolved} = await readBackend(context, settings, 'legacy');
-    await ask(`Replace the API key of ${origin}? The old one ends at once.`);
+    await ask(`Replace the API key of ${origin}? The old one stops working at once.`);
     const key = await renewApiKey(resolved, {...options, signal: context.signal}, context.host({secrets}));
     await updateCredentials(credentialFile, (stored) => ({
       ...stored,
       origins: {...stored.origins, [origin]: {...stored.origins[origin], apiKey: {key, user: apiUser?.value}}},
     }));
     const file = credentialPath(credentialFile);
-    output.outcome(`Stored a new API key for ${origin} in ${file}. The old one has ended.`);
+    output.outcome(`Stored a new API key for ${origin} in ${file}. The old one no longer works.`);
     const {kind, name} = apiKey.source;
-    const own = kind === 'stored' ? [] : [`${name}, which goes before what is stored`];
+    const own = kind === 'stored' ? [] : [`${name}, which overrides the stored key`];
     const places = [...own, 'secrets of CI', 'other machines', 'files of other clients, such as ~/.mobify'];
     output.outcome(`Replace it where it may still be used: ${places.join(', ')}.`);
     return {origin, file};

@@ -89,9 +89,9 @@ function configurationLines({settings, redirects, access, primary}: Target): rea
   return [
     ...(primary ? ['The primary target of the project.'] : []),
     ...(set.length > 0 ? [`Settings: ${set.join(', ')}`] : []),
-    ...(passed.length > 0 ? [`Proxies, which only a hosted service passes on: ${passed.join(', ')}`] : []),
+    ...(passed.length > 0 ? [`Proxies (only a hosted service forwards requests): ${passed.join(', ')}`] : []),
     ...(moved.length > 0 ? [`Redirects: ${[...moved, ...more].join(', ')}`] : []),
-    ...(access.length > 0 ? ['Shut: visitors need an access header.'] : []),
+    ...(access.length > 0 ? ['Protected: visitors need an access header.'] : []),
   ];
 }
 

@@ -25,7 +25,7 @@ test('auth:rotate: a new key is stored and not shown, the old one ends, and wher
   const {code: accepted} = await bench.mycli(['project:list'], {MYCLI_API_KEY: ''});
   expect(accepted).toBe(0);
   const told = await bench.mycli(['auth:rotate', '--yes'], {MYCLI_API_KEY: key});
-  expect(told.stdout).toContain('MYCLI_API_KEY, which goes before what is stored');
+  expect(told.stdout).toContain('MYCLI_API_KEY, which overrides the stored key');
 });
 
 test('auth:rotate: an answer that is lost leaves it open which key is valid', async () => {
