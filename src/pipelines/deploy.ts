@@ -1,6 +1,6 @@
 import type {BundleId, DeploymentState} from '../backends/contract.js';
 import type {HostBackend} from '../backends/host-backend.js';
-import {amendError, isRuntimeCliError} from '../errors/index.js';
+import {amendError, isRuntimeCliError, type Suggestion} from '../errors/index.js';
 import {requireCapability} from '../operations/call-backend.js';
 import {chooseCapable, openNamed, withFallback, withOtherBackend} from '../operations/choose-backend.js';
 import {followUpCapabilities, planRelease, verifyPromotion, type Release} from '../operations/deploy/release.js';
@@ -58,7 +58,11 @@ function verifyId(backend: HostBackend, bundleId: BundleId, {operation}: Release
     idFor(backend, bundleId);
   } catch (error) {
     if (operation !== 'deploy' || !isRuntimeCliError(error) || error.details?.['bundleId'] === undefined) throw error;
-    throw amendError(error, {suggestions: [`If it is the target, pass latest --target ${String(bundleId)}.`]});
+    const suggestions: readonly Suggestion[] = [
+      `If it is the target, pass latest --target ${String(bundleId)}.`,
+      ['If it is a build folder, run ', {run: ['bundle:push', bundleId]}],
+    ];
+    throw amendError(error, {suggestions});
   }
 }
 

@@ -51,6 +51,12 @@ export function variableCommands(variables: readonly (readonly [name: string, va
   return [...inPowerShell, '', 'With cmd instead:', '', ...variables.map((pair) => shellLine('set', pair.join('=')))];
 }
 
+/** How many letters differ. Two that are swapped count once. */
+function editsBetween(one: string, other: string): number {
+  const [letters, otherLetters] = [one, other].map((word) => [...word].toSorted().join(''));
+  return distance(one, other) - (one !== other && letters === otherLetters ? 1 : 0);
+}
+
 /** The candidate that `name` was probably meant to be. @param limit how many letters may be wrong */
 export function nearest(
   name: string,
@@ -64,7 +70,7 @@ export function nearest(
     candidates
       // The difference in length is the minimum number of edits, which rules out most candidates.
       .filter((candidate) => Math.abs(candidate.length - name.length) <= limit)
-      .map((candidate) => ({candidate, edits: distance(name.toLowerCase(), candidate.toLowerCase())}))
+      .map((candidate) => ({candidate, edits: editsBetween(name.toLowerCase(), candidate.toLowerCase())}))
       .filter(({edits}) => edits <= limit)
       .sort((a, b) => a.edits - b.edits)[0]?.candidate
   );

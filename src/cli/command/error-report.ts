@@ -83,7 +83,11 @@ export interface OclifError extends Error {
   readonly flags?: readonly string[];
   readonly args?: readonly (string | {readonly name: string; readonly description?: string})[];
   readonly parse?: {
-    readonly input?: {readonly flags?: Readonly<Record<string, ParsedFlag>>; readonly argv?: readonly string[]};
+    readonly input?: {
+      readonly flags?: Readonly<Record<string, ParsedFlag>>;
+      readonly args?: object;
+      readonly argv?: readonly string[];
+    };
     readonly output?: {readonly flags?: Readonly<Record<string, unknown>>};
   };
 }
@@ -120,7 +124,7 @@ interface Description {
 
 function describe({message, flags: unknown = [], args = [], parse}: OclifError, command?: string): Description {
   const flags = Object.keys(parse?.input?.flags ?? {});
-  if (unknown.length > 0) return describeUnknownFlags(unknown, flags, command);
+  if (unknown.length > 0) return describeUnknownFlags(unknown, flags, Object.keys(parse?.input?.args ?? {}), command);
   const extra = args.filter((arg) => typeof arg === 'string');
   const typed = parse?.input?.argv ?? [];
   const waitedFor = typed.find((_, at) => ['-w', '--wait'].includes(typed[at - 1] ?? ''));
@@ -135,7 +139,9 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
     const lists: readonly Suggestion[] = missing.some(({name}) => name === 'bundle')
       ? [['Run ', {run: ['bundle:list']}, ' to list the bundles.']]
       : [];
-    const suggestions = [...missing.flatMap(({description = []}) => description), ...lists];
+    const push: readonly Suggestion[] =
+      command === 'bundle:deploy' ? [['To push a build, run ', {run: ['bundle:push']}]] : [];
+    const suggestions = [...missing.flatMap(({description = []}) => description), ...lists, ...push];
     return {message: `Missing ${missing.length === 1 ? 'argument' : 'arguments'}: ${names}`, suggestions};
   }
   const given = parse?.output?.flags;
@@ -176,6 +182,10 @@ function describeExtra(extra: readonly string[], flags: readonly string[], comma
   const message = `Unexpected argument: ${first}`;
   if (first.startsWith('-')) return {message, suggestions: [leaveOutDashes]};
   if (command === 'config:show') return {message, suggestions: ['It shows all settings. To pick one, add --json.']};
+  if (/^(?:\.\.?$|\.?\.?\/|~)/.test(first))
+    return {message, suggestions: [`If it is the folder of the project, pass ${shellLine('--cwd', first)}`]};
+  if (flags.includes('from') && /^(?:latest|\d+)$/.test(first))
+    return {message, suggestions: [['To deploy a bundle, run ', {run: ['bundle:deploy', first]}]]};
   if (flags.includes('from'))
     return {message, suggestions: [`Pass ${shellLine('--from', first, '--target', second)}.`]};
   if (flags.includes('to') && /^(?:latest|\d+)$/.test(first)) return {message, suggestions: [`Pass --to ${first}.`]};
@@ -188,7 +198,12 @@ function describeExtra(extra: readonly string[], flags: readonly string[], comma
 /** The commands whose argument is the target. */
 const targetArgument = /^target:(?:apply|create|delete|diff)$/;
 
-function describeUnknownFlags(unknown: readonly string[], known: readonly string[], command?: string): Description {
+function describeUnknownFlags(
+  unknown: readonly string[],
+  known: readonly string[],
+  args: readonly string[],
+  command?: string,
+): Description {
   // What follows `=` may be a secret.
   const names = unknown.map((flag) => flag.replace(/=.*/s, ''));
   const suggestions = names.flatMap((name): readonly Suggestion[] => {
@@ -207,7 +222,7 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
     const setting = settingWithoutFlag(word);
     if (setting !== undefined) return [`${name} is not a flag: set ${placesOf(setting)}.`];
     const similar = similarFlag(word, known);
-    if (similar === undefined) return [];
+    if (similar === undefined) return args.includes(word) ? [`Pass the ${word} as an argument.`] : [];
     return [names.length > 1 ? `Instead of ${name}, did you mean --${similar}?` : `Did you mean --${similar}?`];
   });
   return {message: `Unknown flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions};
@@ -258,10 +273,11 @@ export function unknownCommand(
   if (isLikelySecret(isTopic && second !== undefined ? second : first)) {
     return createError('ERR_COMMAND_NOT_FOUND', 'Unknown command.', {suggestions: [passSecret, list]});
   }
-  const both = second === undefined ? undefined : nearest(`${first}:${second}`, known);
+  const near = (name: string) => nearest(name, known, name.length < 6 ? 1 : 2);
+  const both = second === undefined ? undefined : near(`${first}:${second}`);
   // `inspect` for `bundle:inspect`.
   const shortName = known.find((id) => id.endsWith(`:${first}`));
-  const single = isTopic ? undefined : (shortName ?? nearest(first, known));
+  const single = isTopic ? undefined : (shortName ?? near(first));
   // In the form that the user typed.
   const similar = both?.split(':') ?? (single === undefined ? [] : [single]);
   const suggestions: readonly Suggestion[] = [

@@ -1,14 +1,16 @@
 /** A word of another client and its equivalent: a suggestion and, with a client, a row of docs/guides/coming-from.md. */
 export interface OldWord {
   readonly client: string;
-  /** In capitals: any word. */
+  /** In capitals: any word. In brackets: optional. With bars: one of these. */
   readonly was: string;
   readonly now: string;
   readonly note?: string;
 }
 
 const elsewhere = "Find members, certificates, notifications and metrics on the service's website";
-const upgrade = 'Upgrade mycli with the package manager that installed it';
+const domain = 'Set externalHost in targets.SLUG.settings of mycli.config, then run mycli target:apply';
+const configuration = 'Settings are in mycli.config. mycli env:set sets the variables of a target';
+const variables = 'secret|secrets|var|vars|variables';
 
 /** The first row that fits is suggested. */
 export const oldCommands: readonly OldWord[] = [
@@ -63,42 +65,57 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'firebase', was: 'hosting:clone', now: 'bundle:promote', note: 'between targets of a project'},
   {client: 'firebase', was: 'hosting:channel:deploy', now: 'preview:up'},
   {client: 'firebase', was: 'hosting:channel:delete', now: 'preview:down'},
-  {client: 'others', was: 'bundles', now: 'bundle:list'},
-  {client: 'others', was: 'targets', now: 'target:list'},
-  {client: 'others', was: 'envs', now: 'target:list'},
-  {client: 'others', was: 'environments', now: 'target:list'},
-  {client: 'others', was: 'projects', now: 'project:list'},
-  {client: 'others', was: 'metrics', now: 'help', note: elsewhere},
-  {client: 'others', was: 'members', now: 'help', note: elsewhere},
-  {client: 'others', was: 'ps', now: 'status'},
-  {client: 'others', was: 'info', now: 'status'},
-  {client: 'others', was: 'release', now: 'bundle:push'},
+  {client: 'others', was: 'bundles|builds|versions', now: 'bundle:list'},
+  {client: 'others', was: 'bundle create', now: 'bundle:build'},
+  {client: 'others', was: 'bundle upload', now: 'bundle:push'},
+  {client: 'others', was: 'archive|pack|package', now: 'bundle:build'},
+  {client: 'others', was: 'release|upload', now: 'bundle:push'},
+  {client: 'others', was: 'redeploy ID', now: 'bundle:deploy ID'},
+  {client: 'others', was: 'redeploy', now: 'bundle:deploy latest'},
+  {client: 'others', was: 'undo|revert', now: 'bundle:rollback'},
+  {client: 'others', was: 'deployments|deploys|releases', now: 'bundle:history'},
   {client: 'others', was: 'pull ID', now: 'bundle:download ID'},
   {client: 'others', was: 'pull', now: 'bundle:download latest'},
-  {client: 'others', was: 'rm ID', now: 'bundle:delete ID'},
-  {client: 'others', was: 'remove ID', now: 'bundle:delete ID'},
-  {client: 'others', was: 'destroy SLUG', now: 'target:delete SLUG'},
-  {client: 'others', was: 'env pull', now: 'env:list', note: 'names only: nobody can read values'},
-  {client: 'others', was: 'rm', now: 'bundle:delete'},
-  {client: 'others', was: 'remove', now: 'bundle:delete'},
-  {client: 'others', was: 'previews', now: 'preview:list'},
-  {client: 'others', was: 'vars', now: 'env:list'},
-  {client: 'others', was: 'secrets', now: 'env:list'},
-  {client: 'others', was: 'serve', now: 'runtime:start'},
-  {client: 'others', was: 'upgrade', now: 'help', note: upgrade},
-  {client: 'others', was: 'update', now: 'help', note: upgrade},
-  {client: 'others', was: 'config get', now: 'config:show'},
+  {client: 'others', was: 'rm|remove [ID]', now: 'bundle:delete [ID]'},
+  {client: 'others', was: 'clean|cleanup', now: 'bundle:prune'},
+  {client: 'others', was: 'targets|envs|environments', now: 'target:list'},
+  {client: 'others', was: 'target add|new [SLUG]', now: 'target:create [SLUG]'},
+  {client: 'others', was: 'target rm|remove [SLUG]', now: 'target:delete [SLUG]'},
+  {client: 'others', was: 'destroy [SLUG]', now: 'target:delete [SLUG]'},
+  {client: 'others', was: 'cache|purge', now: 'target:invalidate'},
+  {client: 'others', was: 'domain|domains|alias', now: 'help', note: domain},
+  {client: 'others', was: 'previews|channel|channels', now: 'preview:list'},
+  {client: 'others', was: 'preview create|deploy [BRANCH]', now: 'preview:up [BRANCH]'},
+  {client: 'others', was: 'preview rm|remove|delete [BRANCH]', now: 'preview:down [BRANCH]'},
+  {client: 'others', was: `${variables}|env set|add|put`, now: 'env:set'},
+  {client: 'others', was: `${variables}|env rm|remove|delete|unset`, now: 'env:unset'},
+  {client: 'others', was: 'env get|pull', now: 'env:list'},
+  {client: 'others', was: variables, now: 'env:list'},
+  {client: 'others', was: 'config get|list', now: 'config:show'},
+  {client: 'others', was: 'config set|unset', now: 'help', note: configuration},
+  {client: 'others', was: 'settings', now: 'config:show'},
+  {client: 'others', was: 'projects|sites|apps', now: 'project:list'},
+  {client: 'others', was: 'ps|info', now: 'status'},
   {client: 'others', was: 'log', now: 'logs'},
-  {client: 'others', was: 'variables', now: 'env:list'},
-  {client: 'others', was: 'env get', now: 'env:list', note: 'names only: nobody can read values'},
-  {client: 'others', was: 'env:get', now: 'env:list', note: 'names only: nobody can read values'},
-  {client: 'others', was: 'env add', now: 'env:set'},
-  {client: 'others', was: 'preview rm BRANCH', now: 'preview:down BRANCH'},
-  {client: 'others', was: 'preview rm', now: 'preview:down'},
-  {client: 'others', was: 'preview delete BRANCH', now: 'preview:down BRANCH'},
-  {client: 'others', was: 'preview delete', now: 'preview:down'},
-  {client: 'others', was: 'target rm SLUG', now: 'target:delete SLUG'},
-  {client: 'others', was: 'target rm', now: 'target:delete'},
+  {client: 'others', was: 'serve|local', now: 'runtime:start'},
+  {client: 'others', was: 'create|new|setup|configure', now: 'init'},
+  {client: 'others', was: 'unlink', now: 'help', note: 'mycli.config names the project: edit or delete it'},
+  {client: 'others', was: 'account|me|token', now: 'auth:status'},
+  {client: 'others', was: 'check|validate', now: 'doctor'},
+  {client: 'others', was: 'autocomplete', now: 'completion'},
+  {
+    client: 'others',
+    was: 'upgrade|update',
+    now: 'help',
+    note: 'Upgrade mycli with the package manager that installed it',
+  },
+  {
+    client: 'others',
+    was: 'restart|scale|ssh|exec',
+    now: 'help',
+    note: 'The service runs the app: no command reaches it',
+  },
+  {client: 'others', was: 'members|teams|orgs|certs|metrics|usage|billing', now: 'help', note: elsewhere},
 ];
 
 export const oldFlags: readonly OldWord[] = [
@@ -142,18 +159,20 @@ interface NamedCommand {
 /** The command of ours that words of another client stand for; undefined if there is none. */
 export function commandNamed(typed: readonly string[], known: readonly string[]): NamedCommand | undefined {
   for (const {client, was, now, note} of oldCommands) {
-    const words = typed[0] === client ? typed.slice(1) : typed;
-    const pattern = was.split(' ');
+    const named = typed[0] === client ? [client] : [];
+    const [first = '', ...rest] = typed.slice(named.length);
+    const words = [...first.split(':'), ...rest];
+    const pattern = was.split(/[ :]/);
     const values = new Map<string, string>();
     const fits = pattern.every((part, at) => {
       const word = words[at];
-      if (!isPlaceholder(part)) return word === part;
+      if (!/^\[?[A-Z]+\]?$/.test(part)) return word !== undefined && part.split('|').includes(word);
       if (word !== undefined) values.set(part, word);
-      return word !== undefined;
+      return word !== undefined || part.startsWith('[');
     });
-    const command = now.split(' ').map((part) => values.get(part) ?? part);
-    const count = pattern.length + typed.length - words.length;
-    if (fits && known.includes(command[0] ?? '')) return {words: typed.slice(0, count), command, note};
+    const command = now.split(' ').flatMap((part) => values.get(part) ?? (part.startsWith('[') ? [] : part));
+    if (fits && known.includes(command[0] ?? ''))
+      return {words: [...named, ...words.slice(0, pattern.length)], command, note};
   }
   return undefined;
 }
@@ -162,10 +181,6 @@ export function commandNamed(typed: readonly string[], known: readonly string[])
 export function flagNamed(name: string, known: readonly string[]): string | undefined {
   const now = oldFlags.find(({was}) => was.replace(/^-+/, '') === name)?.now.slice('--'.length);
   return now !== undefined && known.includes(now.replace(/ .*/, '')) ? now : undefined;
-}
-
-function isPlaceholder(word: string): boolean {
-  return /^[A-Z]+$/.test(word);
 }
 
 const mrt = (name: string) => [`MRT_${name}`, `SFCC_MRT_${name}`];

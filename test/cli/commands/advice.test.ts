@@ -285,11 +285,41 @@ describe('an argument', () => {
     ['whoami', 'Did you mean mycli auth:status?'],
     ['link', 'Did you mean mycli init?'],
     ['dev', 'Did you mean mycli runtime:start?'],
+    ['redeploy', 'Did you mean mycli bundle:deploy latest?'],
+    ['redeploy 3', 'Did you mean mycli bundle:deploy 3?'],
+    ['releases', 'Did you mean mycli bundle:history?'],
+    ['undo', 'Did you mean mycli bundle:rollback?'],
+    ['builds', 'Did you mean mycli bundle:list?'],
+    ['secrets', 'Did you mean mycli env:list?'],
+    ['secrets set A=b', 'Did you mean mycli env:set?'],
+    ['variables set A=b', 'Did you mean mycli env:set?'],
+    ['env remove A', 'Did you mean mycli env:unset?'],
+    ['config:set A=b', 'mycli env:set sets the variables of a target.'],
+    ['preview create my-branch', 'Did you mean mycli preview:up my-branch?'],
+    ['bundle upload', 'Did you mean mycli bundle:push?'],
+    ['create my-app', 'Did you mean mycli init?'],
+    ['cache purge', 'Did you mean mycli target:invalidate?'],
+    ['domains add x', 'Set externalHost in targets.SLUG.settings of mycli.config, then run mycli target:apply.'],
+    ['teams', "Find members, certificates, notifications and metrics on the service's website."],
+    ['scale 2', 'The service runs the app: no command reaches it.'],
+    ['unlink', 'mycli.config names the project: edit or delete it.'],
+    ['init .', 'If it is the folder of the project, pass --cwd .\n'],
+    ['deploy', 'To push a build, run mycli bundle:push'],
+    ['deploy --bundle 3', 'Pass the bundle as an argument.'],
+    ['preview:up --branch x', 'Pass the branch as an argument.'],
+    ['promote 3', 'To deploy a bundle, run mycli bundle:deploy 3'],
   ])('that people type, %j, is answered with %j', async (line, advice) => {
     const {code, stderr} = await mycli(line.split(' '));
     expect(code).toBe(2);
     expect(stderr).toContain(advice);
   });
+
+  test.each(['ssh', 'docs', 'wait', 'token x', 'preview build', 'run-job'])(
+    'that resembles a command only a little, %j, is not taken for it',
+    async (line) => {
+      expect((await mycli(line.split(' '))).stderr).not.toMatch(/Did you mean mycli (?:push|logs|init|open|preview)/);
+    },
+  );
 
   test.each([['push'], ['bundle:list'], ['bundle'], ['runtime:start'], []])(
     'that looks like a secret is not repeated: %s',

@@ -11,6 +11,10 @@ test.each([
   ['sfnext push', 'bundle:push'],
   ['save-credentials', 'auth:login'],
   ['pwa-kit-dev tail-logs', 'logs'],
+  ['firebase emulators:start', 'runtime:start'],
+  ['secrets:set', 'env:set'],
+  ['rm', 'bundle:delete'],
+  ['rm 3', 'bundle:delete 3'],
 ])('an old command is named: %s is %s', (typed, now) => {
   expect(commandNamed(typed.split(' '), known)?.command.join(' ')).toBe(now);
 });
