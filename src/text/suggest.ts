@@ -53,7 +53,7 @@ export function variableCommands(variables: readonly (readonly [name: string, va
 
 /** How many letters differ. Two that are swapped count once. */
 function editsBetween(one: string, other: string): number {
-  const [letters, otherLetters] = [one, other].map((word) => [...word].toSorted().join(''));
+  const [letters, otherLetters] = [one, other].map((word) => word.split('').toSorted().join(''));
   return distance(one, other) - (one !== other && letters === otherLetters ? 1 : 0);
 }
 

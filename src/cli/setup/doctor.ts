@@ -53,7 +53,8 @@ export async function runChecks(
   let settings: Settings | undefined;
   let registry: BackendRegistry | undefined;
   const results: DoctorCheck[] = [];
-  const isAccepted = () => results.some(({name, status}) => name === 'credentials' && status === 'ok');
+  const ended = (check: string, as: DoctorCheck['status']) =>
+    results.some(({name, status}) => name === check && status === as);
   const checks: readonly (readonly [name: string, check: () => readonly Finding[] | Promise<readonly Finding[]>])[] = [
     // bin/run.js refuses older ones.
     ['node', () => [finding('ok', `Node.js ${process.versions.node}.`)]],
@@ -70,8 +71,15 @@ export async function runChecks(
     ],
     ['build', async () => (settings ? checkBuild(context, settings) : [])],
     ['safety', () => safetyOf(context.session).map((mode) => finding('ok', describeSafety(mode)))],
-    ['credentials', () => (settings && registry ? checkCredentials(context, settings, registry) : notChecked)],
-    ['variables', () => (settings && isAccepted() ? checkVariables(context, settings, listVariables) : [])],
+    [
+      'credentials',
+      () =>
+        settings && registry && !ended('safety', 'failed') ? checkCredentials(context, settings, registry) : notChecked,
+    ],
+    [
+      'variables',
+      () => (settings && ended('credentials', 'ok') ? checkVariables(context, settings, listVariables) : []),
+    ],
     ['proxy', () => [checkProxies(env, settings)]],
     ['certificates', async () => [await checkCertificates(env, cwd)]],
     ['plugins', async () => [...(registry ? checkBackends(registry) : notChecked), ...(await checkPackages(config))]],
@@ -101,7 +109,7 @@ function checkFolder(file: string): readonly Finding[] {
   return [finding('warning', message, [advice])];
 }
 
-const notChecked = [finding('skipped', 'Not checked: the configuration cannot be used.')];
+const notChecked = [finding('skipped', 'Not checked until what failed above is corrected.')];
 
 async function checkBuild({cwd, output}: CommandContext, settings: Settings): Promise<readonly Finding[]> {
   const project = settings.projectDirectory.value;

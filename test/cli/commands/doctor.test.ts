@@ -100,6 +100,12 @@ describe('doctor', () => {
     });
   });
 
+  test('tells once of a MYCLI_SAFETY that is wrong', async () => {
+    const {stdout} = await doctor([], {...legacy(runtime.origin), MYCLI_SAFETY: 'no-deletes'});
+    expect(stdout.match(/MYCLI_SAFETY must be/g)).toHaveLength(1);
+    expect(stdout).toMatch(/credentials +Not checked until/);
+  });
+
   test('doctor: tells of the build what a push would', async () => {
     const write = async (path: string, text: string) => {
       await mkdir(dirname(join(root, path)), {recursive: true});
