@@ -16,9 +16,9 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login
   static override readonly description =
     'Prompts for the secret without echoing it, or reads it from stdin. Asks the service whether it accepts the ' +
     'credentials, then stores them for this origin only. An address that only a configuration file sets must be ' +
-    'confirmed. Commands without an origin use the last login. Flags, environment variables and the configuration ' +
-    "file override it. For a plugin's backend without a login of its own, asks for its secret options, from stdin " +
-    'one on each line, and stores them for the addresses among its other options.';
+    'confirmed. Commands without an origin use the last login, unless flags, environment variables or the ' +
+    "configuration file name another one. For a plugin's backend that has no login of its own, asks for its secret " +
+    'options (on stdin, one per line), and stores them for the addresses in its other options.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example < key.txt',

@@ -6,7 +6,7 @@ export default class EnvUnset extends BaseCommand<typeof EnvUnset, 'env:unset'> 
   static override readonly changes = 'service';
   static override readonly summary = 'Remove environment variables of a target.';
   static override readonly description =
-    'Removes all of them in one request. A missing one is not an error. If any was set, the service publishes ' +
+    'Removes them in one request. A missing one is not an error. If any was set, the service publishes ' +
     'the target again, which --wait waits for.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> API_KEY --project my-shop --target staging',
