@@ -1,5 +1,5 @@
 import {createError} from '../errors/index.js';
-import {nearest} from '../text/suggest.js';
+import {suggestNames, near} from '../text/suggest.js';
 import {builtIns} from './built-in-backends.js';
 import {checkBackendShape, checkedBackend} from './plugins/checked-backend.js';
 import type {HostBackend} from './host-backend.js';
@@ -142,11 +142,11 @@ function unknownBackend(
   failures: readonly BackendFailure[],
 ): Error {
   const names = registrations.map((entry) => entry.name);
-  const near = nearest(name, ['auto', ...names]);
-  const isInstalled = near !== undefined || failures.length > 0;
+  const meant = near(name, ['auto', ...names]);
+  const isInstalled = meant.length > 0 || failures.length > 0;
   return createError('ERR_BACKEND_UNKNOWN', `Unknown backend: "${name}". Use auto, ${names.join(', ')}.`, {
     suggestions: [
-      ...(near === undefined ? [] : [`Did you mean "${near}"?`]),
+      ...suggestNames(meant),
       ...(isInstalled ? [] : [['If a plugin adds it, install the plugin: ', {run: ['plugins:install', 'PLUGIN']}]]),
       ...failures.map(({message, suggestion = []}) => [message, suggestion].flat().join(' ')),
     ],

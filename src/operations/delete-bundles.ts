@@ -16,10 +16,13 @@ export async function resolveIds(open: OpenBackend, bundleIds: readonly BundleId
   return [...new Set(await sideBySide(ids, (id) => resolveBundleId(open, id)))];
 }
 
-export async function listedAmong(open: OpenBackend, ids: readonly BundleId[]): Promise<readonly BundleItem[]> {
-  if (open.backend.listBundles === undefined) return [];
-  const {items} = (await quickLook(open, (once) => readBundles(once))) ?? {items: []};
-  return items.filter(({bundleId}) => ids.includes(bundleId));
+/** Which of these bundles the project has: a quick look. Undefined if nobody knows. */
+export async function listedAmong(
+  open: OpenBackend,
+  ids: readonly BundleId[],
+): Promise<readonly BundleItem[] | undefined> {
+  const all = open.backend.listBundles && (await quickLook(open, (once) => readBundles(once)));
+  return all?.items.filter(({bundleId}) => ids.map(String).includes(String(bundleId)));
 }
 
 /** What a deletion takes from targets, in sentences: that their next rollback goes back to a bundle. A quick look. */

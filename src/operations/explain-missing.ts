@@ -19,17 +19,30 @@ export function explainMissing(open: OpenBackend, subject: Subject): (error: unk
 
 async function aboutBundle(error: RuntimeCliError, open: OpenBackend, bundleId: BundleId): Promise<RuntimeCliError> {
   if (!open.backend.listBundles) return error;
-  const suggestions = [['Run: ', {run: ['bundle:list', ...open.flags()]}]];
+  const unknown = unknownBundles(open, [bundleId]);
+  const {message, advice: suggestions, details} = unknown;
   if (error.code === 'ERR_BUNDLE_UNKNOWN') return amendError(error, {suggestions});
   if (error.status !== 404) return error;
   const isKnown = await quickLook(open, async (again) => (await findBundle(again, bundleId)) !== undefined);
   open.signal.throwIfAborted();
   if (isKnown !== false) return error;
   const {status, method, path, requestId} = error;
-  return createError('ERR_BUNDLE_UNKNOWN', `The project "${open.projectSlug}" has no bundle ${String(bundleId)}.`, {
-    ...{suggestions, status, method, path, requestId},
-    details: {bundleId},
+  return createError('ERR_BUNDLE_UNKNOWN', message, {
+    suggestions,
+    status,
+    method,
+    path,
+    requestId,
+    details,
     cause: error,
+  });
+}
+
+export function unknownBundles(open: OpenBackend, ids: readonly BundleId[]): RuntimeCliError {
+  const message = `The project "${open.projectSlug}" has no bundle ${ids.join(' or ')}.`;
+  return createError('ERR_BUNDLE_UNKNOWN', message, {
+    suggestions: [['Run: ', {run: ['bundle:list', ...open.flags()]}]],
+    details: {bundleId: ids[0]},
   });
 }
 

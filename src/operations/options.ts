@@ -136,8 +136,8 @@ export interface NewPlace {
   readonly kind: 'target' | 'project';
   /** Its name. */
   readonly slug: string;
-  /** An existing one with nearly the same name. Undefined if there is none. */
-  readonly meant?: string | undefined;
+  /** Existing ones with nearly the same name, the nearest first. */
+  readonly meant: readonly string[];
 }
 
 /** What must hold before something is deployed to a target. */

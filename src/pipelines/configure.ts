@@ -22,12 +22,12 @@ import {
 import {
   compareTarget,
   currentConfiguration,
-  leftOut,
   readingCapabilities,
   readState,
   unsupportedWarnings,
   verifyConfiguration,
 } from '../operations/targets/compare-target.js';
+import {leftOut, reportMade} from '../operations/targets/copy-target.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
@@ -56,7 +56,8 @@ export interface ConfigureRequest<Options> extends BackendRequest {
 /** Makes a new target as it is configured, once it is ready. A copy gets what its service left out. */
 export const applyToMade: Step<ConfigureRequest<CreateTargetOptions>> = {
   name: 'apply',
-  title: 'Apply its configuration',
+  title: ({request: {options}}) =>
+    options.copyFrom === undefined ? 'Apply its configuration' : `Complete the copy of ${options.copyFrom}`,
   due: ({request: {options}, target}) =>
     options.wait === true &&
     options.dryRun !== true &&
@@ -66,15 +67,16 @@ export const applyToMade: Step<ConfigureRequest<CreateTargetOptions>> = {
     const {open, request, target} = known(ledger, 'open', 'target');
     const {configuration = {}, copyFrom, onAccess} = request.options;
     const {targetSlug} = target;
-    const copied = copyFrom === undefined ? {} : await leftOut(open, copyFrom, targetSlug);
-    const settings = {...copied, ...configuration.settings};
+    const uncopied = copyFrom === undefined ? {} : await leftOut(open, copyFrom, targetSlug);
+    const settings = {...uncopied, ...configuration.settings};
     const wanted = {...configuration, ...(Object.keys(settings).length > 0 && {settings})};
     const value = newAccessValue();
     const state = await readState(open, targetSlug, wanted);
     for (const warning of unsupportedWarnings(open, state, wanted)) outlet.warn(warning);
     await applyConfiguration({open, targetSlug, wanted, value, onAccess}, state);
     outlet.title(copyFrom === undefined ? `${targetSlug} is as configured` : `${targetSlug} is a copy of ${copyFrom}`);
-    return wanted.access === true ? {target: {...target, access: value}} : {};
+    const made = await reportMade(open, request.options, {targetSlug, variables: state.variables});
+    return {target: {...target, ...made, ...(wanted.access === true && {access: value})}};
   },
 };
 

@@ -10,6 +10,7 @@ import {count} from '../text/sentence.js';
 import {deleteBundlesFrom, listedAmong, resolveIds, takenFromRollbacks} from '../operations/delete-bundles.js';
 import {namingCapabilities} from '../operations/list-bundles.js';
 import {allowChange} from '../operations/call-backend.js';
+import {unknownBundles} from '../operations/explain-missing.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBackSafely, type Outlet} from '../operations/host.js';
 import {clockWarning, findPrunable, stillPrunable} from '../operations/prune-bundles.js';
@@ -54,7 +55,12 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Pipelin
       },
     },
     async confirm(backend, doomed) {
-      if (confirm) await confirm(backend.project.backend, doomed, await listedAmong(backend, doomed));
+      if (confirm === undefined) return true;
+      const listed = await listedAmong(backend, doomed);
+      const unknown = doomed.filter((id) => listed?.every((item) => String(item.bundleId) !== String(id)));
+      if (unknown.length === doomed.length) throw unknownBundles(backend, unknown);
+      for (const id of unknown) backend.host.outlet.warn(unknownBundles(backend, [id]).message);
+      await confirm(backend.project.backend, doomed, listed ?? []);
       return true;
     },
     change: {

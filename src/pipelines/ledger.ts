@@ -16,6 +16,8 @@ import type {BuiltContent} from '../operations/push/build-push.js';
 import type {FoundUpload} from '../operations/push/upload-push.js';
 import type {PushContent} from '../operations/push/plan-push.js';
 
+type MadeFact = 'created' | 'copied' | 'missing' | 'access' | 'raw';
+
 /** What becomes known in a run. Each fact is written by the row that makes it known. */
 export interface Facts extends TargetLook {
   selection?: BackendSelection | undefined;
@@ -53,7 +55,9 @@ export interface Facts extends TargetLook {
   uncleared?: RuntimeCliError | undefined;
   rollback?: Rollback | undefined;
   /** The target that is made, changed or deleted, and whether this run has made it. */
-  target?: (DoomedTarget & Partial<Pick<CreatedTarget, 'created' | 'access' | 'raw'>>) | undefined;
+  target?: (DoomedTarget & Partial<Pick<CreatedTarget, MadeFact>>) | undefined;
+  /** Whether the configuration says what the target that is made is like. */
+  isDescribed?: boolean | undefined;
   /** What is to be changed, and whether a person has confirmed that, or nobody had to. */
   found?: unknown;
   isConfirmed?: boolean | undefined;

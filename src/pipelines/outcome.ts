@@ -70,9 +70,14 @@ const tellings: Readonly<Record<string, Tellings>> = {
   wait: {
     interrupted: (ledger) =>
       ledger.deployment === undefined
-        ? {state: `The service continues with target ${targetOf(ledger)}.`, look: lookForTarget(ledger)}
+        ? {
+            state: `The service continues with target ${targetOf(ledger)}.`,
+            look: lookForTarget(ledger),
+            advice: applyLater(ledger),
+          }
         : deploymentContinues(ledger),
-    failed: (ledger, error) => (ledger.deployment === undefined ? {} : deploymentAccepted(ledger, error)),
+    failed: (ledger, error) =>
+      ledger.deployment === undefined ? {advice: applyLater(ledger)} : deploymentAccepted(ledger, error),
   },
   check: {
     interrupted: (ledger) => ({state: `${bundleDeployed(ledger)}, but has not passed its check yet.`}),
@@ -90,11 +95,11 @@ const tellings: Readonly<Record<string, Tellings>> = {
       unclear(ledger, `Target ${targetOf(ledger)} may have been created, but is not listed:`, lookForTarget),
   },
   apply: {
-    interrupted: (ledger) => ({
-      state: `Some changes of ${targetOf(ledger)} may have been made.`,
-      look: lookForDifferences(ledger),
-    }),
-    failed: (ledger) => (ledger.changes.length === 0 ? {} : {look: lookForDifferences(ledger)}),
+    interrupted(ledger) {
+      const applied = mayBeDone(ledger) ? 'may have been applied in part' : 'was not applied';
+      return {state: `The configuration of ${targetOf(ledger)} ${applied}.`, look: lookForRest(ledger)};
+    },
+    failed: (ledger) => (ledger.changes.length === 0 ? {} : {look: lookForRest(ledger)}),
   },
   delete: {
     interrupted: (ledger) =>
@@ -176,8 +181,24 @@ function flags({open}: Ledger): readonly string[] {
   return open?.flags() ?? [];
 }
 
-function lookForDifferences(ledger: Ledger): readonly Suggestion[] {
-  return [['To see what is left to change, run: ', {run: ['target:diff', targetOf(ledger), ...flags(ledger)]}]];
+/** A target without a configuration has no differences from it: a copy of another one. */
+function lookForRest(ledger: Ledger): readonly Suggestion[] {
+  const [advice, command] =
+    ledger.isDescribed === false
+      ? ['To create it again, delete it first: ', 'target:delete']
+      : ['To see what is left to change, run: ', 'target:diff'];
+  return [[advice, {run: [command, targetOf(ledger), ...flags(ledger)]}]];
+}
+
+function applyLater(ledger: Ledger): readonly Suggestion[] {
+  if (ledger.isDescribed !== true) return [];
+  return [['Once it is ready, apply its configuration: ', {run: ['target:apply', targetOf(ledger), ...flags(ledger)]}]];
+}
+
+/** `Target qa was created.`, where that is not what the step is about. */
+function targetMade({target, deployment}: Ledger, step: string): string | undefined {
+  const isOfStep = step === 'create' || (step === 'wait' && deployment === undefined);
+  return target?.created === true && !isOfStep ? `Target ${target.targetSlug} was created.` : undefined;
 }
 
 function lookForChange(ledger: Ledger): readonly Suggestion[] {
@@ -225,7 +246,8 @@ export function explain(error: unknown, ledger: Ledger): unknown {
 
 function explainStep(thrown: unknown, ledger: Ledger, step = ''): unknown {
   const {open, deletion, lost, uploaded, deployment, changes} = ledger;
-  const isDone = uploaded !== undefined || deployment !== undefined;
+  const made = targetMade(ledger, step);
+  const isDone = uploaded !== undefined || deployment !== undefined || made !== undefined;
   // The reason of a caller who aborts stays as it is, unless there is something to tell.
   const error =
     isDone && open?.signal.aborted === true && thrown === open.signal.reason && !isRuntimeCliError(thrown)
@@ -237,7 +259,7 @@ function explainStep(thrown: unknown, ledger: Ledger, step = ''): unknown {
   if (deletion !== undefined) return amendError(error, describeDeletion(deletion));
   const {interrupted, failed} = tellings[step] ?? (changes.at(-1)?.step === step ? tellingsOfChange : {});
   const {state, look = [], advice = []} = (isInterrupted ? interrupted?.(ledger) : failed?.(ledger, error)) ?? {};
-  const told = isInterrupted ? [error.message, state] : [state, error.message];
+  const told = isInterrupted ? [error.message, made, state] : [made, state, error.message];
   const left = leftAlone(error, ledger, step);
   const message = [...told, left.state].filter((part) => part !== undefined).join(' ');
   const facts = factsOf(ledger);
@@ -270,12 +292,14 @@ function rollBackTo(bundleId: BundleId | undefined, ledger: Ledger, when = ''): 
 
 /** What was done, or may have been, for programs. Undefined if that is nothing. */
 function factsOf(ledger: Ledger) {
-  const {open, bundle, bundleId, deployment, status, check, sent} = ledger;
-  const isDone = bundle !== undefined || deployment !== undefined || sent !== undefined;
+  const {open, bundle, bundleId, deployment, status, check, sent, target} = ledger;
+  const created = target?.created === true ? true : undefined;
+  const isDone = [bundle, deployment, sent, created].some((fact) => fact !== undefined);
   if (open === undefined || !isDone) return undefined;
   const facts = {
     ...open.project,
     targetSlug: slugOf(ledger),
+    created,
     bundleId,
     deployment,
     status,

@@ -26,11 +26,12 @@ import {
   withAccessHeader,
   previewSlugs,
   listPreviewItems,
+  previewBranches,
   previewName,
 } from '../operations/targets/previews.js';
 import type {PushRequest} from '../operations/push/request.js';
 import {deleteTargetFrom, findDoomed, refuseProduction} from '../operations/targets/delete-target.js';
-import {readTargets} from '../operations/targets/find-targets.js';
+import {readTargets, warnOfNear} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
@@ -96,8 +97,8 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
     target = {targetSlug: item.targetSlug, created: item.created, ...(item.access && {access: item.access})};
   }
   const pushing = await pushTo(target.targetSlug);
-  const ledger = await pushRuntimeBundle({...pushing, check: withAccessHeader(pushing.check, target.access)}, host);
-  ledger.target = target;
+  const check = withAccessHeader(pushing.check, target.access);
+  const ledger = await pushRuntimeBundle({...pushing, check}, host, {target});
   ledger.warnings.unshift(...warnings.filter((warning) => !ledger.warnings.includes(warning)));
   return ledger;
 }
@@ -132,6 +133,7 @@ export async function deletePreview(
       title: `Find the preview of ${branch}`,
       async run(backend): Promise<DoomedPreview | undefined> {
         const {item} = await look(backend, branch);
+        if (item === undefined) warnOfNear(backend, branch, await previewBranches(backend));
         const target = item && (await findDoomed(backend, await deletionOf(item, options)));
         return target && {...item, ...target, bundles: await bundlesOnlyOn(backend, target.targetSlug)};
       },

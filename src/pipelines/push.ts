@@ -26,7 +26,7 @@ import {
 } from '../operations/push/plan-push.js';
 import {requestPush, type PushRequest} from '../operations/push/request.js';
 import type {PipelineHost} from './host.js';
-import {known, urlOf, type Ledger} from './ledger.js';
+import {known, urlOf, type Facts, type Ledger} from './ledger.js';
 import {accept, check, confirmNew, confirmTarget, guard, invalidateAfter, rollback, wait} from './release-steps.js';
 import {runPipeline, type Rows, type Step} from './run.js';
 
@@ -47,7 +47,7 @@ const resolve: Step<PushRequest> = {
 
 const verify: Step<PushRequest> = {
   name: 'verify',
-  title: 'Verify the build and its configuration',
+  title: 'Check that the push can succeed',
   async run(ledger, {outlet}) {
     const {request, open, format, fallback} = known(ledger, 'open', 'format');
     const {source, release, lastPush, dryRun} = request;
@@ -160,8 +160,9 @@ const previewRows: Rows<PushRequest> = [resolve, guard, verify, build];
 export async function pushRuntimeBundle(
   options: PushRuntimeBundleBackendOptions,
   host: PipelineHost,
+  facts?: Facts,
 ): Promise<PushLedger> {
-  return runPipeline(pushRows, requestPush(options, host), host);
+  return runPipeline(pushRows, requestPush(options, host), host, facts);
 }
 
 export async function previewPush(options: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {

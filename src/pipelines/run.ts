@@ -34,12 +34,14 @@ export interface Question<Request = unknown> {
 
 export type Rows<Request> = readonly (Step<Request> | Question<Request>)[];
 
+/** @param facts what runs before this one have made known */
 export async function runPipeline<Request>(
   rows: Rows<Request>,
   request: Request & {readonly release?: Release | undefined},
   host: PipelineHost,
+  facts: Facts = {},
 ): Promise<Ledger<Request>> {
-  const ledger: Ledger<Request> = {request, release: request.release, warnings: [], changes: []};
+  const ledger: Ledger<Request> = {...facts, request, release: request.release, warnings: [], changes: []};
   host.onLedger?.(ledger);
   const beforeWrite = recordWrites(ledger, host);
   const running = {...host, outlet: new RunOutlet(host, ledger), beforeWrite};

@@ -13,13 +13,16 @@ import type {LogEntry} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
+import {quickLook} from '../operations/call-backend.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {ProjectOptions, TargetOptions} from '../operations/options.js';
 import {createTargetIn} from '../operations/targets/create-target.js';
 import {makeChange, type TargetChange} from '../operations/targets/changes.js';
-import {variablesOf, verifyConfiguration, warnOfOpenCopy} from '../operations/targets/compare-target.js';
+import {variablesOf, verifyConfiguration} from '../operations/targets/compare-target.js';
+import {reportMade, warnOfOpenCopy} from '../operations/targets/copy-target.js';
 import {deleteTargetFrom, findDoomed} from '../operations/targets/delete-target.js';
 import {followLogs} from '../operations/targets/tail-logs.js';
+import {previewBranch} from '../operations/targets/previews.js';
 import {reachedProjects, readTargets, withTarget} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
@@ -43,6 +46,16 @@ export async function listTargets(options: ProjectOptions, host: PipelineHost): 
   }).catch(withTarget);
 }
 
+/** The slugs of a project's targets, to improve a message: a look that nobody hears of. Empty if it fails. */
+export async function glanceAtTargets(options: ProjectOptions, host: PipelineHost): Promise<readonly string[]> {
+  const unheard = {...host, terminal: undefined, onEvent: undefined};
+  const run = async (open: OpenBackend) => (await quickLook(open, readTargets)) ?? [];
+  const targets = await withBackend(options, unheard, {needs: ['targets'], name: 'list', title: '', run}).catch(
+    () => [],
+  );
+  return targets.map(({targetSlug}) => targetSlug);
+}
+
 const waitIfAsked: Step<ConfigureRequest<Pick<CreateTargetOptions, 'wait' | 'dryRun'>>> = {
   ...waitForChanged,
   due: ({request: {options}}) => options.wait === true && options.dryRun !== true,
@@ -59,14 +72,21 @@ const create: Step<ConfigureRequest<CreateTargetOptions>> = {
     const outcome = dryRun ? 'Would create' : target.created ? 'Created' : 'Found';
     outlet.title(`${outcome} target ${targetSlug}`);
     const isNew = dryRun || target.created;
-    if (isNew && copyFrom !== undefined && configuration.access !== true)
-      await warnOfOpenCopy(open, copyFrom, targetSlug, dryRun);
-    const isLeft = copyFrom !== undefined || Object.keys(configuration).length > 0;
-    if (isLeft && !wait && !dryRun) {
-      const lacks = 'with --no-wait, its configuration, and what a copy lacks, are not applied.';
-      outlet.warn(`Once ${targetSlug} is ready, run target:apply: ${lacks}`);
+    if (isNew && copyFrom !== undefined && configuration.access !== true) {
+      const own = `set targets.${targetSlug}.access to true, and run: mycli target:apply ${targetSlug}`;
+      const ofPreviews = 'set preview.access to true, and run mycli preview:down and mycli preview:up again.';
+      const advice = previewBranch(request.options) === undefined ? own : ofPreviews;
+      await warnOfOpenCopy(open, copyFrom, targetSlug, {dryRun, advice});
     }
-    return {target};
+    if (dryRun) return {target: {...target, ...(await reportMade(open, request.options))}};
+    if (copyFrom !== undefined && !wait)
+      outlet.warn(`Without waiting, what the service leaves out of a copy, such as proxies, is not copied.`);
+    const isDescribed = Object.keys(configuration).length > 0;
+    if (isDescribed && !wait)
+      outlet.warn(
+        `Without waiting, ${targetSlug} is not configured. Once it is ready, run: mycli target:apply ${targetSlug}`,
+      );
+    return {target, isDescribed};
   },
 };
 

@@ -57,21 +57,37 @@ function editsBetween(one: string, other: string): number {
   return distance(one, other) - (one !== other && letters === otherLetters ? 1 : 0);
 }
 
-/** The candidate that `name` was probably meant to be. @param limit how many letters may be wrong */
-export function nearest(
+/** The candidates that `name` was probably meant to be, the nearest first. @param limit how many letters may be wrong */
+export function near(
   name: string,
   candidates: readonly string[],
   limit = Math.max(2, Math.floor(name.length / 3)),
-): string | undefined {
-  const begun =
-    name.length >= 3 && candidates.find((candidate) => candidate.toLowerCase().startsWith(name.toLowerCase()));
-  if (begun) return begun;
-  return (
-    candidates
-      // The difference in length is the minimum number of edits, which rules out most candidates.
-      .filter((candidate) => Math.abs(candidate.length - name.length) <= limit)
-      .map((candidate) => ({candidate, edits: editsBetween(name.toLowerCase(), candidate.toLowerCase())}))
-      .filter(({edits}) => edits <= limit)
-      .sort((a, b) => a.edits - b.edits)[0]?.candidate
-  );
+): readonly string[] {
+  const typed = name.toLowerCase();
+  const editsTo = (candidate: string) => {
+    if (name.length >= 3 && candidate.toLowerCase().startsWith(typed)) return 0;
+    // The difference in length is the minimum number of edits, which rules out most candidates.
+    return Math.abs(candidate.length - name.length) > limit ? Infinity : editsBetween(typed, candidate.toLowerCase());
+  };
+  return candidates
+    .map((candidate) => ({candidate, edits: editsTo(candidate)}))
+    .filter(({edits}) => edits <= limit)
+    .sort((a, b) => a.edits - b.edits)
+    .map(({candidate}) => candidate);
+}
+
+export function nearest(name: string, candidates: readonly string[], limit?: number): string | undefined {
+  return near(name, candidates, limit)[0];
+}
+
+const mostMeant = 3;
+
+/** `prodction or production`: the nearest name may itself be a typo, made earlier. Empty without names. */
+export function meantNames(names: readonly string[]): string {
+  return new Intl.ListFormat('en', {type: 'disjunction'}).format(names.slice(0, mostMeant));
+}
+
+/** The suggestion `Did you mean prodction or production?`, if there are names. `kind`: `the project `. */
+export function suggestNames(names: readonly string[], kind = ''): readonly string[] {
+  return names.length === 0 ? [] : [`Did you mean ${kind}${meantNames(names)}?`];
 }

@@ -45,6 +45,25 @@ describe('deleting bundles', () => {
     ]);
   });
 
+  test('does not ask about what is not there, and says so before it asks about the rest', async () => {
+    const service = await startService();
+    await service.push();
+    const order: string[] = [];
+    const onEvent = (event: EventBody) => void (event.type === 'warning' && order.push(event.message));
+    const confirm = async (_: unknown, ids: unknown) => void order.push(`asked about ${String(ids)}`);
+    const host = {...service.project.host, onEvent};
+    const remove = (bundleIds: readonly number[]) =>
+      deleteBundles({...service.connection, preference: 'legacy', bundleIds, confirm}, host);
+    await expect(remove([8, 9])).rejects.toMatchObject({
+      code: 'ERR_BUNDLE_UNKNOWN',
+      message: 'The project "shop" has no bundle 8 or 9.',
+    });
+    expect(order).toEqual([]);
+    expect(requests(service)).toEqual([]);
+    await expect(remove([9, 1])).rejects.toMatchObject({code: 'ERR_BUNDLE_UNKNOWN', details: {deleted: [1]}});
+    expect(order).toEqual(['The project "shop" has no bundle 9.', 'asked about 9,1']);
+  });
+
   test.each(['.', '..'])("an ID that would lead above the bundles of a plugin's service is refused: %s", async (id) => {
     const service = await startService();
     const asked: unknown[] = [];

@@ -19,6 +19,8 @@ const setting: Change = {
   planned: {operation: 'set-variables', targetSlug: 'live', bundleIds: []} as never,
 };
 const sent = {call: 'upload', at: new Date(0)} as const;
+const target = {targetSlug: 'qa', created: true};
+const created = {release: undefined, target, changes: [change]};
 const uploaded = {bundle: {}, bundleId: 2, uploaded: {bundleId: 2}} as unknown as Facts;
 const before = [{deployment: {}, bundleId: 1, status: 'finished'}];
 const deployed = {...uploaded, deployment: {deploymentId: 'd-7'}, before} as Facts;
@@ -126,6 +128,24 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
   ['delete', refused, {sent}, 'Target live may still be deleted: No.', 'target:list'],
   ['delete', refused, {}, 'No.'],
   ['apply', refused, {release: undefined, changes: [change]}, 'No.', 'target:diff qa'],
+  ['apply', interrupted, {}, 'Stopped. The configuration of live was not applied.', 'target:diff live'],
+  [
+    'apply',
+    interrupted,
+    {...created, isDescribed: true, sent},
+    'Stopped. Target qa was created. The configuration of qa may have been applied in part.',
+    'target:diff qa',
+  ],
+  ['apply', refused, {...created, isDescribed: false}, 'Target qa was created. No.', 'target:delete qa'],
+  ['wait', late, {...created, isDescribed: true}, 'It is late.', 'target:apply qa'],
+  [
+    'wait',
+    interrupted,
+    {...created, isDescribed: true},
+    'Stopped. The service continues with target qa.',
+    'target:apply qa',
+  ],
+  ['upload', interrupted, {target}, 'Stopped. Target qa was created. No bundle was created.'],
   ['pause', interrupted, {changes: [{...change, step: 'pause'}]}, 'Stopped. Nothing was changed.'],
   [
     'pause',
@@ -139,6 +159,7 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
   expect(explained).toMatchObject({code: error.code, message});
   if (advice === undefined) expect(explained.suggestions).toEqual([]);
   else expect(explained.suggestions.join('\n')).toContain(`mycli ${advice}`);
+  if (facts.target) expect(explained.details).toMatchObject({created: true, projectSlug: 'shop'});
   if (facts.bundle) expect(explained.details).toMatchObject({backend: 'api', projectSlug: 'shop', bundleId: 2});
 });
 

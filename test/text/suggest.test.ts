@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {commandLine, flagValue, nearest, shellLine} from '../../src/text/suggest.js';
+import {commandLine, suggestNames, flagValue, near, nearest, shellLine} from '../../src/text/suggest.js';
 
 const candidates = ['projectSlug', 'targetSlug', 'origin', 'wait'];
 
@@ -14,6 +14,15 @@ test.each([
 
 test.each(['buildDirectory', 'x', ''])('a suggestion: nothing is near %j', (name) => {
   expect(nearest(name, candidates)).toBeUndefined();
+});
+
+test.each([
+  ['prodctio', ['prodction', 'production'], ['Did you mean prodction or production?']],
+  ['productio', ['prodction', 'staging', 'production'], ['Did you mean production or prodction?']],
+  ['qa4', ['qa1', 'qa2', 'qa3', 'qa5'], ['Did you mean qa1, qa2, or qa3?']],
+  ['demo', ['staging'], []],
+])('a suggestion has all names that are near, as the nearest may be an older typo: %s', (name, names, suggestions) => {
+  expect(suggestNames(near(name, names))).toEqual(suggestions);
 });
 
 test.each([

@@ -175,6 +175,13 @@ export function unexpectedArgument(word: string): string {
 /** It may be a secret. */
 const hiddenExtra: Description = {message: 'Unexpected argument.', suggestions: [passSecret]};
 
+/** What users type as arguments, by the flag for it. */
+const argumentNouns: Readonly<Record<string, string>> = {
+  'copy-from': 'target to copy',
+  target: 'target',
+  project: 'project',
+};
+
 /** Users type targets, projects and bundles as arguments where commands have flags for them. */
 function describeExtra(extra: readonly string[], flags: readonly string[], command?: string): Description {
   const [first = '', second = 'SLUG'] = extra;
@@ -189,10 +196,13 @@ function describeExtra(extra: readonly string[], flags: readonly string[], comma
   if (flags.includes('from'))
     return {message, suggestions: [`Pass ${shellLine('--from', first, '--target', second)}.`]};
   if (flags.includes('to') && /^(?:latest|\d+)$/.test(first)) return {message, suggestions: [`Pass --to ${first}.`]};
-  const names = ['target', 'project'].filter((name) => flags.includes(name));
+  const names = Object.keys(argumentNouns).filter((name) => flags.includes(name));
   if (names.length === 0) return {message};
   const pass = names.map((name) => shellLine(`--${name}`, first)).join(' or ');
-  return {message, suggestions: [`If it is the ${names.join(' or the ')}, pass ${pass}.`]};
+  const nouns = names.map((name) => argumentNouns[name]);
+  const isSecond = command !== undefined && targetArgument.test(command) && !flags.includes('copy-from');
+  const only = isSecond ? ['It takes one target. Run it again for another.'] : [];
+  return {message, suggestions: [...only, `If it is the ${nouns.join(' or the ')}, pass ${pass}.`]};
 }
 
 /** The commands whose argument is the target. */

@@ -5,6 +5,7 @@ import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '
 import type {NewPlace, TargetConfirmation} from '../../operations/options.js';
 import {definitions, followUpsOf, rejectProblems, settingKeys, type SettingKey} from '../../settings/definitions.js';
 import type {FollowUps} from '../../settings/types.js';
+import {meantNames} from '../../text/suggest.js';
 import {allowCredentials, checkOrigins} from '../settings/connection-options.js';
 import {missingSetting, nameOf, valuesIn, valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
 import {askText, canAsk, confirm, type QuestionContext} from '../setup/prompts.js';
@@ -152,10 +153,11 @@ function confirmationOfNew(context: CommandContext) {
   return async ({kind, slug, meant}: NewPlace) => {
     const {output} = context;
     const found = `The ${kind} ${slug} is new`;
-    if (meant === undefined) output.info(`${found}.`);
+    const names = meantNames(meant);
+    if (meant.length === 0) output.info(`${found}.`);
     else if (canAsk(context))
-      await confirm(`${found}; did you mean ${meant}? Create ${slug}?`, 'Cancelled. Nothing was changed.', context);
-    else output.warn(`${found}. Did you mean ${meant}? --no-create refuses new ones.`);
+      await confirm(`${found}; did you mean ${names}? Create ${slug}?`, 'Cancelled. Nothing was changed.', context);
+    else output.warn(`${found}. Did you mean ${names}? --no-create refuses new ones.`);
   };
 }
 

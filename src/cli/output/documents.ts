@@ -275,6 +275,8 @@ export interface DeploymentHistory extends Omit<bundles.ListDeploymentsResult, '
 export interface NewTarget extends targets.CreatedTarget {
   /** Whether nothing was created because of `--dry-run`. */
   readonly dryRun: boolean;
+  /** What the configuration says of it. Absent if it says nothing. */
+  readonly configuration?: targets.TargetConfiguration | undefined;
 }
 
 export interface DiffedTarget extends targets.TargetDiff {

@@ -4,7 +4,7 @@ import type {Redirect} from '../../backends/contract.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {accessHeader} from '../../settings/target-settings.js';
 import {count} from '../../text/sentence.js';
-import {placeFlags} from '../../text/suggest.js';
+import {placeFlags, type CommandPlace} from '../../text/suggest.js';
 import type {CommandContext} from '../command/command-context.js';
 import type {DiffedTarget} from './documents.js';
 import type {Output} from './output.js';
@@ -46,7 +46,7 @@ export function renderTargetDiff(result: TargetDiff, output: Output): TargetDiff
   else output.outcome(`Found ${count(differences.length, 'difference')} between ${targetSlug} and the configuration.`);
   const apply = {run: ['target:apply', targetSlug, ...placeFlags({projectSlug, backend})]};
   if (differences.some(({kind}) => kind !== 'variable')) output.hint(['To change it, run: ', apply]);
-  adviseVariables(result, output);
+  adviseVariables(result, missingVariables(result), output);
   return result;
 }
 
@@ -54,10 +54,10 @@ function missingVariables({differences}: TargetDiff): readonly string[] {
   return differences.filter(({kind}) => kind === 'variable').map(({name}) => name);
 }
 
-function adviseVariables(result: TargetDiff, output: Output): void {
-  const {projectSlug, targetSlug, backend} = result;
-  const missing = missingVariables(result).map((name) => `${name}=@FILE`);
-  const set = {run: ['env:set', ...missing, ...placeFlags({projectSlug, targetSlug, backend})]};
+export function adviseVariables(place: CommandPlace, missing: readonly string[], output: Output): void {
+  const {projectSlug, targetSlug, backend} = place;
+  const pairs = missing.map((name) => `${name}=@FILE`);
+  const set = {run: ['env:set', ...pairs, ...placeFlags({projectSlug, targetSlug, backend})]};
   if (missing.length > 0) output.hint(['To set what is missing, run: ', set]);
 }
 
@@ -90,7 +90,7 @@ export function renderApplied(result: AppliedTarget, output: Output): AppliedTar
     );
   else if (applied === 0) output.outcome(`Created a new access header for ${targetSlug}.`);
   else output.outcome(`Changed ${targetSlug}: ${count(applied, 'difference')} resolved.`);
-  adviseVariables(result, output);
+  adviseVariables(result, missingVariables(result), output);
   return result;
 }
 

@@ -15,6 +15,7 @@ import {count, oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
 import type {VariableNamesDiff, NewTarget} from './documents.js';
 import type {Output} from './output.js';
+import {adviseVariables} from './render-configuration.js';
 import {printTable, type Column} from './table.js';
 
 const target: Column<TargetItem> = {name: 'targetSlug', value: ({targetSlug}) => targetSlug};
@@ -51,15 +52,17 @@ export const variableColumns: readonly Column<VariableItem>[] = [
 ];
 
 export function renderCreated(result: NewTarget, output: Output): NewTarget {
-  const {targetSlug, projectSlug, backend, state, dryRun} = result;
-  const what = describeTarget(result);
+  const {targetSlug, projectSlug, backend, state, dryRun, copied, missing = []} = result;
+  const running = copied?.bundleId === undefined ? undefined : {bundleId: copied.bundleId};
+  const what = describeTarget({...result, running}, dryRun ? 'would run' : 'runs');
   if (dryRun) output.outcome(`Dry run: would create ${what}.`);
   else {
     const isReady = state === 'ready';
     output.outcome(`Created ${what}${isReady || state === undefined ? '' : `: ${state}`}.`);
     const flags = placeFlags({projectSlug, targetSlug: isReady ? targetSlug : undefined, backend});
-    if (isReady) output.hint(['Deploy to it: ', {run: ['bundle:push', ...flags]}]);
-    else output.hint(['Check on it: ', {run: ['target:list', ...flags]}]);
+    adviseVariables(result, missing, output);
+    if (!isReady) output.hint(['Check on it: ', {run: ['target:list', ...flags]}]);
+    else if (running === undefined) output.hint(['Deploy to it: ', {run: ['bundle:push', ...flags]}]);
   }
   const url = shownUrl(result.url);
   if (url !== undefined) output.result(url, {style: 'bold'});

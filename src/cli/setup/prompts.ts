@@ -25,7 +25,7 @@ export function isAttended({stdin}: Pick<QuestionContext, 'stdin'>): boolean {
   return stdin.isTTY === true && !isCI;
 }
 
-/** What asks before a change, unless the user has confirmed it. Refuses at once if there is no terminal to ask in. */
+/** What asks before a change, unless the user has confirmed it. Refuses if there is no terminal to ask in. */
 export function consent(
   yes: boolean,
   doing: string,
@@ -33,10 +33,12 @@ export function consent(
   context: QuestionContext,
 ): (question: string) => Promise<void> {
   if (yes) return () => Promise.resolve();
-  if (canAsk(context)) return (question) => confirm(question, `Cancelled. ${refusal}`, context);
-  throw createError('ERR_USAGE', `${doing} requires confirmation, but there is no terminal to ask in.`, {
-    suggestions: ['Pass --yes to skip the prompt.'],
-  });
+  return async (question) => {
+    if (canAsk(context)) return confirm(question, `Cancelled. ${refusal}`, context);
+    throw createError('ERR_USAGE', `${doing} requires confirmation, but there is no terminal to ask in.`, {
+      suggestions: ['Pass --yes to skip the prompt.'],
+    });
+  };
 }
 
 export function deletionConsent(yes: boolean, what: string, context: QuestionContext) {

@@ -6,6 +6,7 @@ import {withLock} from '../../files/lock.js';
 import {exists, readJsonFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {asRecord} from '../../text/json.js';
+import {suggestNames, near} from '../../text/suggest.js';
 import type {CommandContext} from '../command/command-context.js';
 import type {Settings} from '../settings/settings.js';
 import {readRedirects} from './redirects-file.js';
@@ -22,17 +23,24 @@ export async function targetConfigurationOf(settings: Settings): Promise<TargetC
   };
 }
 
-/** What the target is to be like. @throws RuntimeCliError if the settings say nothing about it. */
+/**
+ * What the target is to be like. @throws RuntimeCliError if the settings say nothing about it.
+ * @param readSlugs Reads the slugs of the project's targets, which may be meant, too.
+ */
 export async function requireConfiguration(
   settings: Settings,
   slug: string,
   {configFile}: Pick<CommandContext, 'configFile'>,
+  readSlugs: () => Promise<readonly string[]>,
 ): Promise<TargetConfiguration> {
   const configuration = await targetConfigurationOf(settings);
   if (Object.keys(configuration).length > 0) return configuration;
   const init = {run: ['target:diff', slug, '--init']};
+  const others = new Set([...(configFile?.targets.keys() ?? []), ...(await readSlugs())]);
+  others.delete(slug);
   throw createError('ERR_USAGE', `The configuration does not describe the target "${slug}".`, {
     suggestions: [
+      ...suggestNames(near(slug, [...others])),
       configFile === undefined || configFile.path.endsWith('.json')
         ? ['To write its current state into the configuration, run: ', init]
         : ['Run ', init, `, and paste what it prints into ${basename(configFile.path)}.`],

@@ -1,4 +1,5 @@
 import {ownValue} from '../../text/json.js';
+import {suggestNames, near} from '../../text/suggest.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {isPluginBackend} from '../../cli/settings/connection-options.js';
@@ -54,6 +55,10 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout, 'auth:log
       const [backend = '', ...others] = removed.backends;
       const what = others.length > 0 ? 'credentials' : `credentials of the ${backendTitle(backend)} backend`;
       output.outcome(`No ${what} are stored${removed.origins.map((name) => ` for ${name}`).join(' or')}.`);
+      const known = [...Object.keys(stored.origins), ...Object.keys(stored.backends ?? {}), 'legacy', 'api'];
+      const asked = [...removed.origins, ...removed.backends];
+      const meant = asked.flatMap((name) => near(name, known, 2)).filter((name) => !asked.includes(name));
+      for (const sentence of suggestNames(meant)) output.hint(sentence);
     }
     return {removed: [...origins, ...backends]};
   }

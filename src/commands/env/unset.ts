@@ -25,11 +25,13 @@ export default class EnvUnset extends BaseCommand<typeof EnvUnset, 'env:unset'> 
     const wait = targetWait(settings, false);
     const change = {...options, ...guards, ...wait, unset: this.args.name, dryRun: this.flags['dry-run']};
     const result = await changeTarget(targetChanges.setVariables)(change, host);
-    if (result.unset.length === 0) {
-      const names = change.unset.join(' or ');
-      context.output.outcome(`${result.targetSlug} has no variable ${names}. Nothing was changed.`);
-      return result;
+    const missing = change.unset.filter((name) => !result.unset.includes(name));
+    const isNothing = result.unset.length === 0;
+    if (missing.length > 0) {
+      const outcome = `${result.targetSlug} has no variable ${missing.join(' or ')}.`;
+      context.output.outcome(isNothing ? `${outcome} Nothing was changed.` : outcome);
     }
+    if (isNothing) return result;
     return renderChangedVariables(result, {waited: wait.wait}, context.output);
   }
 }

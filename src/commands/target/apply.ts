@@ -33,9 +33,11 @@ export default class TargetApply extends BaseCommand<typeof TargetApply, 'target
     const ask = consent(yes || dryRun, 'Changing a target', 'Nothing was changed.', context);
     const {settings, options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {applyTarget} = await import('../../pipelines/configure.js');
+    const {glanceAtTargets} = await import('../../pipelines/targets.js');
     const {requireConfiguration} = await import('../../cli/setup/target-config.js');
     const {listDifferences, renderApplied, withAccess} = await import('../../cli/output/render-configuration.js');
-    const configuration = await requireConfiguration(settings, options.targetSlug, context);
+    const readSlugs = () => glanceAtTargets(options, host);
+    const configuration = await requireConfiguration(settings, options.targetSlug, context, readSlugs);
     const confirm = async (_: string, diff: TargetDiff) => {
       listDifferences(diff, context.output);
       await ask(`Change ${options.targetSlug} of ${options.projectSlug}?`);

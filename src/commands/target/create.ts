@@ -35,6 +35,7 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
     const configuration = await targetConfigurationOf(settings);
     const creation = {...options, ...targetWait(settings, true), name, copyFrom, configuration, dryRun};
     const result = await withAccess(options, context.output, (onAccess) => createTarget({...creation, onAccess}, host));
-    return renderCreated({...result, dryRun}, context.output);
+    const isConfigured = Object.keys(configuration).length > 0;
+    return renderCreated({...result, dryRun, ...(isConfigured && {configuration})}, context.output);
   }
 }

@@ -26,6 +26,7 @@ export default class TargetDiff extends BaseCommand<typeof TargetDiff, 'target:d
   protected async execute(context: CommandContext) {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {describeConfiguration, diffTarget} = await import('../../pipelines/configure.js');
+    const {glanceAtTargets} = await import('../../pipelines/targets.js');
     const {requireConfiguration, writeTarget} = await import('../../cli/setup/target-config.js');
     const {renderTargetDiff, renderWrittenTarget} = await import('../../cli/output/render-configuration.js');
     if (this.flags.init) {
@@ -33,7 +34,8 @@ export default class TargetDiff extends BaseCommand<typeof TargetDiff, 'target:d
       const written = await writeTarget(configuration, options, context);
       return renderWrittenTarget({...place, identical: true, differences: [], warnings: [], ...written}, context);
     }
-    const configuration = await requireConfiguration(settings, options.targetSlug, context);
+    const readSlugs = () => glanceAtTargets(options, host);
+    const configuration = await requireConfiguration(settings, options.targetSlug, context, readSlugs);
     const result = await diffTarget({...options, configuration}, host);
     if (this.flags['exit-code'] && !result.identical) context.session.exitCode = exitCodes.mismatch;
     return renderTargetDiff(result, context.output);

@@ -1,5 +1,5 @@
 import {shownUrl} from '../../backends/answers.js';
-import {nearest} from '../../text/suggest.js';
+import {near} from '../../text/suggest.js';
 import {quickLook} from '../call-backend.js';
 import {refuseUnsafe, safetyOf} from '../guard/safety.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -39,6 +39,6 @@ async function newProject(open: OpenBackend): Promise<NewPlace | undefined> {
 }
 
 /** Two letters may be wrong. Short names, such as countries, differ in one on purpose. */
-function meantBy(slug: string, slugs: readonly string[]): string | undefined {
-  return nearest(slug, slugs, Math.min(2, Math.floor(slug.length / 3)));
+function meantBy(slug: string, slugs: readonly string[]): readonly string[] {
+  return near(slug, slugs, Math.min(2, Math.floor(slug.length / 3)));
 }

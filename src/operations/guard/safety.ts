@@ -1,5 +1,6 @@
 import type {WriteOperation} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
+import {suggestNames} from '../../text/suggest.js';
 import type {Host} from '../host.js';
 
 /** The environment variable that restricts what may be changed. No option, flag or file loosens it. */
@@ -43,13 +44,13 @@ interface Change {
   readonly targetSlug?: string | undefined;
   /** Whether the caller says that the target is production. False does not override the name. */
   readonly production?: boolean | undefined;
-  /** The target that may be meant instead of a new one. */
-  readonly meant?: string | undefined;
+  /** The targets that may be meant instead of a new one. @default none */
+  readonly meant?: readonly string[] | undefined;
 }
 
 /** Refuses a change that `MYCLI_SAFETY` does not allow. */
 export function refuseUnsafe(change: Change, host: Pick<Host, 'env' | 'safety'>): void {
-  const {operation, targetSlug, production, meant} = change;
+  const {operation, targetSlug, production, meant = []} = change;
   const refuses: Readonly<Record<SafetyMode, boolean>> = {
     'read-only': true,
     'no-delete': operation === 'delete' || operation === 'delete-target',
@@ -60,7 +61,7 @@ export function refuseUnsafe(change: Change, host: Pick<Host, 'env' | 'safety'>)
   if (mode === undefined) return;
   throw createError('ERR_SAFETY', `${safetyVariable}=${mode} ${blocked(mode, change)}. Nothing was changed.`, {
     suggestions: [
-      ...(meant === undefined ? [] : [`Did you mean ${meant}?`]),
+      ...suggestNames(meant),
       `Change ${safetyVariable} in the environment. No flag, option or configuration file loosens it.`,
     ],
     details: {safety: mode, operation, ...(targetSlug !== undefined && {targetSlug})},

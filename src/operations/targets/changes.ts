@@ -7,6 +7,7 @@ import {explainMissing} from '../explain-missing.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions} from '../options.js';
 import {variablesOf} from './compare-target.js';
+import {warnOfNear} from './find-targets.js';
 
 // The simple changes of a target: a row each, from which a call of the library and a command are made.
 
@@ -121,7 +122,9 @@ export const targetChanges = {
       if (Object.keys(request.set).length > 0 || open.backend.listVariables === undefined) return request;
       const variables = await quickLook(open, (again) => variablesOf(again, request.targetSlug));
       if (variables === undefined) return request;
-      const unset = request.unset.filter((name) => variables.some((variable) => variable.name === name));
+      const names = variables.map(({name}) => name);
+      const unset = request.unset.filter((name) => names.includes(name));
+      for (const name of request.unset) if (!unset.includes(name)) warnOfNear(open, name, names);
       return unset.length === 0 ? undefined : {...request, unset};
     },
     send: (open, request) => invoke(open, 'setVariables', request),

@@ -8,7 +8,6 @@ import type {
   VariableItem,
 } from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
-import {isRuntimeCliError} from '../../errors/index.js';
 import {rejectProblems} from '../../settings/definitions.js';
 import {redirectFields, targetSettings} from '../../settings/target-settings.js';
 import {invoke} from '../call-backend.js';
@@ -85,6 +84,13 @@ export function completeRedirect({redirectId: _, ...redirect}: RedirectItem): Re
   return {...redirect, ...Object.fromEntries(entries)};
 }
 
+/** The settings that are not the default of the service. */
+export function ownSettings(settings: TargetSettings): TargetSettings {
+  const isOwn = ([name, value]: readonly [string, unknown]) =>
+    value !== undefined && canonical(value) !== canonical(targetSettings[name]?.default);
+  return Object.fromEntries(Object.entries(settings).filter(isOwn));
+}
+
 export async function currentConfiguration(open: OpenBackend, targetSlug: string): Promise<TargetConfiguration> {
   const {readTarget, listRedirects, listAccess, listVariables} = open.backend;
   const wanted = {
@@ -94,16 +100,13 @@ export async function currentConfiguration(open: OpenBackend, targetSlug: string
     ...(listVariables && {variables: []}),
   };
   const {settings, primary, redirects, access, variables} = await readState(open, targetSlug, wanted);
-  const isOwn = ([name, value]: readonly [string, unknown]) =>
-    value !== undefined && canonical(value) !== canonical(targetSettings[name]?.default);
   const withoutDefaults = (redirect: Redirect) =>
     Object.entries(redirect).filter(([name, value]) => value !== redirectFields[name]?.default);
-  const own: TargetSettings = Object.fromEntries(Object.entries(settings).filter(isOwn));
   const list = redirects.map(
     (one) => Object.fromEntries(withoutDefaults(completeRedirect(one))) as unknown as Redirect,
   );
   return {
-    settings: own,
+    settings: ownSettings(settings),
     ...(list.length > 0 && {redirects: list}),
     ...(access.length > 0 && {access: true}),
     ...(primary === true && {primary}),
@@ -157,52 +160,6 @@ export function unsupportedWarnings(
   const lacking = named.filter((name) => unsupported.includes(name));
   if (lacking.length === 0) return [];
   return [`The ${backendTitle(project.backend)} backend does not have ${lacking.join(', ')}, which is ignored.`];
-}
-
-/** The settings that a copy should have and does not. Warns of what belongs to one target. */
-export async function leftOut(open: OpenBackend, from: string, to: string): Promise<TargetSettings> {
-  if (open.backend.readTarget === undefined) return {};
-  const {outlet} = open.host;
-  try {
-    const [source, copy] = [
-      await invoke(open, 'readTarget', {targetSlug: from}),
-      await readState(open, to, {settings: {}}),
-    ];
-    const {name: _, ...settings} = source.settings;
-    const names = compareTarget(copy, {settings}).map(({name}) => name);
-    const kept = names.filter((name) => targetSettings[name]?.ofOne === true);
-    if (kept.length > 0) outlet.warn(`Not copied from ${from}, because they belong to one target: ${kept.join(', ')}.`);
-    return Object.fromEntries(
-      Object.entries(settings).filter(([name]) => names.includes(name) && !kept.includes(name)),
-    );
-  } catch (error) {
-    if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-    outlet.warn(
-      `The service may have left out settings of ${from}, such as proxies: they cannot be read. ${error.message}`,
-    );
-    return {};
-  }
-}
-
-/**
- * Warns that a copy of a target with an access header has none: built-in backends do not copy it. Whether the backend of
- * a plugin does can be seen once there is a copy.
- */
-export async function warnOfOpenCopy(open: OpenBackend, from: string, to: string, dryRun: boolean): Promise<void> {
-  const {listAccess, plugin} = open.backend;
-  if (listAccess === undefined || (plugin !== undefined && dryRun)) return;
-  const {outlet} = open.host;
-  try {
-    if ((await accessOf(open, from)).length === 0) return;
-    if (plugin !== undefined && (await accessOf(open, to)).length > 0) return;
-    const advice = `To require one, set targets.${to}.access to true, and run: mycli target:apply ${to}`;
-    outlet.warn(`Not copied from ${from}: its access header, so anyone can visit ${to}. ${advice}`);
-  } catch (error) {
-    if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-    outlet.warn(
-      `Anyone may be able to visit ${to}: whether ${from} has an access header cannot be read. ${error.message}`,
-    );
-  }
 }
 
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` for what contradicts itself. */

@@ -4,7 +4,7 @@ import {isUnderWay} from '../../backends/members.js';
 import type {BundleId, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
-import {placeFlags, nearest} from '../../text/suggest.js';
+import {suggestNames, meantNames, near, placeFlags} from '../../text/suggest.js';
 import {liveDeployment, readHistory} from '../list-bundles.js';
 import {allItems, pageSize} from '../pages.js';
 import {invoke, quickLook} from '../call-backend.js';
@@ -106,13 +106,18 @@ export function knownAmong(
   if (known !== undefined) return known;
   const {projectSlug} = open;
   const slugs = targets.map((item) => item.targetSlug);
-  const meant = nearest(targetSlug, slugs);
   const shown = `${slugs.slice(0, mostShown).join(', ')}${slugs.length > mostShown ? ', ...' : ''}`;
   if (slugs.length === 0) throw noTargets(open, targetSlug, suggestPush);
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no target "${targetSlug}".`, {
-    suggestions: [...(meant === undefined ? [] : [`Did you mean ${meant}?`]), `Its targets: ${shown}`],
+    suggestions: [...suggestNames(near(targetSlug, slugs)), `Its targets: ${shown}`],
     details: {targetSlug, targets: slugs},
   });
+}
+
+/** Warns of a name that nothing has, if others are near. What it names may be missing on purpose. */
+export function warnOfNear({host}: OpenBackend, name: string, others: readonly string[]): void {
+  const meant = near(name, others);
+  if (meant.length > 0) host.outlet.warn(`Did you mean ${meantNames(meant)} instead of ${name}?`);
 }
 
 /** The error for a project without targets: servers answer alike for one that does not exist. */
@@ -184,11 +189,10 @@ export async function otherProjects(open: OpenBackend) {
 export async function reachedProjects(open: OpenBackend): Promise<readonly string[]> {
   const {slugs, isAll} = (await otherProjects(open)) ?? {slugs: []};
   if (slugs.length === 0) return [];
-  const meant = nearest(open.projectSlug, slugs);
   const shown = [...slugs.slice(0, mostShown), ...(slugs.length > mostShown ? ['…'] : [])];
   // What is missing in a part of the list may be in the rest.
   const reach = isAll
     ? `The credentials do not reach a project "${open.projectSlug}". They reach`
     : 'The credentials reach, among others';
-  return [...(meant === undefined ? [] : [`Did you mean the project ${meant}?`]), `${reach}: ${shown.join(', ')}.`];
+  return [...suggestNames(near(open.projectSlug, slugs), 'the project '), `${reach}: ${shown.join(', ')}.`];
 }

@@ -194,10 +194,28 @@ export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitO
   readonly wait?: boolean | undefined;
 }
 
+/** What a copy has of the target that was copied. What could not be read is left out. */
+export interface CopiedTarget {
+  /** Slug of the target that was copied. */
+  readonly from: string;
+  /** ID of the bundle that both run. */
+  readonly bundleId?: BundleId | undefined;
+  /** Names of the variables that both have. */
+  readonly variables: readonly string[];
+  /** Paths that both redirect. */
+  readonly redirects: readonly string[];
+  /** The settings that are alike, and not the service's default. */
+  readonly settings: TargetSettings;
+}
+
 /** What `createTarget` resolves to. */
 export interface CreatedTarget extends TargetItem, ProjectResult {
   /** Whether this call created it. */
   readonly created: boolean;
+  /** With `copyFrom`, after waiting: what it has of its source; for a dry run, what it would have. */
+  readonly copied?: CopiedTarget | undefined;
+  /** Variables that its source or its configuration has and it lacks: values can't be read. Not without waiting. */
+  readonly missing?: readonly string[] | undefined;
   /** Value of its new access header, which can't be read again. */
   readonly access?: string | undefined;
   /** What needs attention, a sentence each. */

@@ -79,15 +79,27 @@ export async function findPreview(
   return {slug: isTaken || !tellsBranch ? hashed : slug};
 }
 
+/** The branch in the name of a preview. Undefined if it is no such name. */
+export function previewBranch({name}: Pick<TargetItem, 'name'>): string | undefined {
+  return name?.startsWith(namePrefix) ? name.slice(namePrefix.length) : undefined;
+}
+
+/** The branches of the previews, as far as names and slugs tell. */
+export async function previewBranches(open: OpenBackend): Promise<readonly string[]> {
+  return (await readTargets(open)).flatMap((target) => {
+    const word = target.targetSlug.slice(slugPrefix.length);
+    return previewBranch(target) ?? (previewSlugs(word)[0] === target.targetSlug ? word : []);
+  });
+}
+
 /** The previews of a project: by the names that `deployPreview` gives, or by their slugs. Never production. */
 export async function listPreviewItems(open: OpenBackend): Promise<readonly PreviewItem[]> {
-  const branchOf = ({name}: TargetItem) => (name?.startsWith(namePrefix) ? name.slice(namePrefix.length) : undefined);
   const previews = (await readTargets(open)).filter(
-    (item) => item.production !== true && (branchOf(item) !== undefined || item.targetSlug.startsWith(slugPrefix)),
+    (item) => item.production !== true && (previewBranch(item) !== undefined || item.targetSlug.startsWith(slugPrefix)),
   );
   return sideBySide(previews, async (item): Promise<PreviewItem> => ({
     ...item,
-    branch: branchOf(item),
+    branch: previewBranch(item),
     updatedAt: await updateOf(open, item),
   }));
 }

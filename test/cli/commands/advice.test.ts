@@ -251,6 +251,8 @@ describe('an argument', () => {
   test.each([
     ['rollback 3', 'Pass --to 3.'],
     ['push staging', 'If it is the target, pass --target staging.'],
+    ['target:create qa staging', 'If it is the target to copy or the project, pass --copy-from staging or --project'],
+    ['target:delete qa qb', 'It takes one target. Run it again for another.'],
     ['config show origin', 'It shows all settings.'],
     ['--target staging push', 'Put the command before its flags: mycli push --target staging\n'],
     ['--api-key abc push', 'Put the command before its flags: mycli push --...\n'],

@@ -277,6 +277,8 @@ describe('auth:status and auth:logout', () => {
     });
     const again = await mycli(['auth:logout', '--runtime-backend', 'legacy'], {env});
     expect(again.stdout).toBe(`No credentials of the Runtime (API key) backend are stored for ${runtimeOrigin}.\n`);
+    const mistyped = await mycli(['auth:logout', '--runtime-backend', 'legcy'], {env});
+    expect(mistyped.stdout).toBe('No credentials of the legcy backend are stored.\nDid you mean legacy?\n');
     // An address on the command line counts more than a configured backend.
     const elsewhere = ['auth:logout', '--api-origin', runtimeOrigin];
     expect(await run(elsewhere, {MYCLI_RUNTIME_BACKEND: 'legacy'})).toMatchObject([0, {removed: [runtimeOrigin]}]);

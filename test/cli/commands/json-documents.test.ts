@@ -174,7 +174,7 @@ const failures: readonly (Case & {readonly code: ErrorCode})[] = [
   {what: 'no name', code: 'ERR_OPTION_INVALID', args: ['env:unset', '1A', ...staging]},
   {what: 'no dotenv file', code: 'ERR_OPTION_INVALID', args: ['env:diff', 'nowhere.env', ...staging]},
   {what: 'no branch', code: 'ERR_USAGE', args: ['preview:up', ...shop]},
-  {what: 'no consent', code: 'ERR_USAGE', args: ['preview:down', 'feature/a', ...shop]},
+  {what: 'no branch', code: 'ERR_USAGE', args: ['preview:down', ...shop]},
   {what: 'wrong credentials', code: 'ERR_UNAUTHORIZED', args: ['preview:list', ...shop], env: nobody},
   {what: 'no such age', code: 'ERR_USAGE', args: ['preview:prune', ...shop, '--expires', 'soon']},
   {what: 'nothing before', code: 'ERR_REJECTED', args: ['bundle:rollback', ...shop, '--target', 'unused']},

@@ -47,9 +47,13 @@ test.each([
   const second = await documentOf(['preview:up', 'feature/a', '--message', 'one'], env);
   expect(second).toMatchObject({targetSlug: first.targetSlug, created: false, unchanged: true});
   expect(await branches(env)).toEqual(['feature/a']);
+  const {warnings} = await documentOf(['preview:down', 'feature/b', '--yes'], env);
+  expect(warnings).toEqual(['Did you mean feature/a instead of feature/b?']);
   const gone = await documentOf(['preview:down', 'feature/a', '--yes'], env);
   expect(gone).toMatchObject({deleted: true, targetSlug: first.targetSlug, bundles: backend === 'api' ? [] : [1]});
   expect(await documentOf(['preview:down', 'feature/a', '--yes'], env)).toMatchObject({deleted: false, bundles: []});
+  // Nothing is there to be asked about.
+  expect(await documentOf(['preview:down', 'feature/a'], env)).toMatchObject({deleted: false});
   expect(await branches(env)).toEqual([]);
 });
 
@@ -107,11 +111,22 @@ test('a preview that copies a target with an access header warns that it is publ
   await documentOf(['push', '--target', 'staging', '--wait']);
   await writeFile(join(bench.project, 'mycli.config.json'), '{"targets": {"staging": {"access": true}}}');
   await documentOf(['target:apply', 'staging', '--yes', '--output', 'access.txt']);
-  const warning = expect.stringMatching(/^Not copied from staging: its access header, so anyone can visit preview-a\./);
+  const warning = expect.stringMatching(
+    /so anyone can visit preview-a\. To require one, set preview\.access to true, /,
+  );
   const up = ['preview:up', 'a', '--copy-from', 'staging'];
   for (const command of [[...up, '--dry-run'], up])
     expect((await documentOf(command)).warnings).toContainEqual(warning);
   expect((await documentOf(up)).warnings).not.toContainEqual(warning);
+});
+
+test('a preview that is made says so if the push to it fails', async () => {
+  bench.runtime.addFault('422x1:route=upload');
+  const {error} = JSON.parse((await bench.mycli(['preview:up', 'a', '--json'])).stdout) as {error: object};
+  expect(error).toMatchObject({
+    message: expect.stringMatching(/^Target preview-a was created\. /) as string,
+    details: {targetSlug: 'preview-a', created: true},
+  });
 });
 
 test('a preview is not made for a build that cannot be pushed', async () => {

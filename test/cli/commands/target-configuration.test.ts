@@ -116,6 +116,35 @@ describe('target:diff and target:apply', () => {
     expect(await documentOf('target:apply staging --yes')).toMatchObject({error: {code: 'ERR_GUARD_REFUSED'}});
   });
 
+  test('a slug that is near a configured target, or one of the service, may be meant to be that', async () => {
+    await bench.mycli(['push', '--target', 'stage', '--wait']);
+    await configure({targets: {staging: {settings: {sourceMaps: true}}}});
+    for (const line of ['target:diff stag', 'target:apply stag --yes'])
+      expect(await documentOf(line)).toMatchObject({
+        code: 2,
+        error: {suggestions: ['Did you mean staging or stage?', expect.stringContaining('--init') as string]},
+      });
+  });
+
+  test('a target that is created says what it has of the configuration, and what failed after it was made', async () => {
+    await configure({targets: {qa: {settings: {sourceMaps: true}, access: true, variables: ['KEY']}}});
+    bench.runtime.addFault('422x1:route=change-access');
+    expect(await documentOf('target:create qa')).toMatchObject({
+      code: 7,
+      error: {
+        message: expect.stringMatching(/^Target qa was created\. The access header was not changed: /) as string,
+        suggestions: [expect.stringContaining('target:diff qa') as string],
+        details: {targetSlug: 'qa', created: true},
+      },
+    });
+    await bench.mycli(['target:delete', 'qa', '--yes']);
+    const {stdout, stderr} = await bench.mycli(['target:create', 'qa', '--dry-run']);
+    expect(stderr).toContain('  From the configuration: settings sourceMaps; access header\n');
+    expect(stdout).toBe('Dry run: would create target qa of shop.\n');
+    const made = await bench.mycli(['target:create', 'qa']);
+    expect(made.stdout).toContain('To set what is missing, run: mycli env:set KEY=@FILE --project shop --target qa');
+  });
+
   test('preview:up makes a preview as configured, says how to look, and its check gets in', async () => {
     await configure({preview: {settings: {sourceMaps: true}, access: true}});
     for (const [branch, env] of [

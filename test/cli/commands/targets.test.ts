@@ -72,6 +72,7 @@ describe('target', () => {
     ['is production', ['target:invalidate', '--target', 'live'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-production'}],
     ['gets no pattern', ['target:invalidate', 'images', ...staging], 'ERR_OPTION_INVALID'],
     ['is not there', ['target:invalidate', '--target', 'nowhere'], 'ERR_REJECTED'],
+    ['is not there', ['target:delete', 'nowhere'], 'ERR_REJECTED'],
     ['is new', ['push', '--target', 'stagin', '--no-create'], 'ERR_REJECTED'],
     ['is new', ['promote', '--from', 'staging', '--target', 'lives'], 'ERR_REJECTED', {MYCLI_CREATE: 'false'}],
     ['is new', ['deploy', 'latest', '--target', 'stagin'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-create'}],
@@ -106,6 +107,8 @@ describe('target', () => {
     expect((await mycli(['push', ...staging])).stderr).toContain('The project shop is new.');
     expect((await mycli(['push', ...staging])).stderr).not.toContain('is new');
     expect((await mycli(['deploy', '1', '--target', 'qa'])).stderr).toContain('The target qa is new.');
+    const {stderr: refused} = await mycli(['push', '--target', 'stagin', '--no-create']);
+    expect(refused).toMatch(/^Check that the push can succeed: failed /m);
     expect((await mycli(['push', '--target', 'stagin'])).stderr).toMatch(warning);
     expect((await mycli(['push', '--target', 'stagin2', '--create'])).stderr).not.toContain('is new');
   });
@@ -213,7 +216,9 @@ describe('env', () => {
     const listed = await mycli(['env:list', ...staging, '--columns', 'name']);
     expect(listed.stdout).toBe('NAME\nAPI_KEY\nAPI_URL\nTOKEN\n');
     const removed = await mycli(['env:unset', 'API_URL', 'NOTHING', ...staging]);
-    expect(removed.stdout).toContain('Removed API_URL from staging of shop.\n');
+    expect(removed.stdout).toContain('staging has no variable NOTHING.\nRemoved API_URL from staging of shop.\n');
+    const near = await mycli(['env:unset', 'API_KEYS', ...staging]);
+    expect(near.stderr).toContain('Warning: Did you mean API_KEY instead of API_KEYS?\n');
     const sent = () => bench.runtime.requests.filter(({method}) => method === 'PATCH').length;
     const before = sent();
     const dryRun = await mycli(['env:unset', 'API_KEY', ...staging, '--dry-run']);

@@ -124,9 +124,11 @@ describe('consent', () => {
   test.each([
     {...context, output: {...context.output, interactive: false}},
     {...context, stdin: new PassThrough()},
-  ])('consent: is missing otherwise', (elsewhere) => {
-    expect(() => deletionConsent(false, 'bundles', elsewhere)).toThrow(
-      expect.objectContaining({code: 'ERR_USAGE', suggestions: [expect.stringContaining('--yes')]}),
-    );
+  ])('consent: is missing otherwise, once there is something to ask', async (elsewhere) => {
+    const consent = deletionConsent(false, 'bundles', elsewhere);
+    await expect(consent('Delete bundle 3?')).rejects.toMatchObject({
+      code: 'ERR_USAGE',
+      suggestions: [expect.stringContaining('--yes') as string],
+    });
   });
 });

@@ -23,7 +23,7 @@ function writesOf({runtime}: Service) {
   return () => runtime.requests.slice(from).filter(({method, path}) => method === 'POST' && !path.includes('oauth2'));
 }
 
-const typo = {kind: 'target', slug: 'prodction', meant: 'production'};
+const typo = {kind: 'target', slug: 'prodction', meant: ['production']};
 
 describe('a new target', () => {
   test.each(['legacy', 'api'] as const)('is asked about before anything is sent (%s)', async (preference) => {
@@ -77,12 +77,13 @@ describe('a new target', () => {
   });
 
   test.each([
-    ['stagnig', 'staging'],
-    ['prod', 'production'],
-    ['qb', undefined],
-    ['preview-x', undefined],
-  ])('called %s may be meant to be %s', async (slug, meant) => {
-    const items = ['production', 'staging', 'qa'].map((targetSlug) => ({targetSlug}));
+    ['stagnig', ['staging']],
+    ['prod', ['production', 'prodction']],
+    ['prodctio', ['prodction', 'production']],
+    ['qb', []],
+    ['preview-x', []],
+  ])('called %s may be meant to be %j', async (slug, meant) => {
+    const items = ['production', 'staging', 'prodction', 'qa'].map((targetSlug) => ({targetSlug}));
     const asked: NewPlace[] = [];
     const confirmNew = (found: NewPlace) => Promise.resolve(void asked.push(found));
     const plugin = {...acme({listTargets: () => Promise.resolve({items})}), confirmNew, bundleId: 'b'};
@@ -95,6 +96,6 @@ describe('a new target', () => {
   test('of a project that nobody has is the project', async () => {
     const {options, project, asked} = await startShop();
     await pushRuntimeBundle({...options, projectSlug: 'shopp', targetSlug: 'production'}, project.host);
-    expect(asked).toEqual([{kind: 'project', slug: 'shopp', meant: 'shop'}]);
+    expect(asked).toEqual([{kind: 'project', slug: 'shopp', meant: ['shop']}]);
   });
 });

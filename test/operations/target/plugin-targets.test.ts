@@ -98,6 +98,18 @@ test.each([true, false])('a copy is public unless the backend copies the access 
   );
 });
 
+test('a copy says which variables its service left out', async () => {
+  const listVariables = async ({targetSlug}: TargetRequest) => ({
+    items: (targetSlug === 'qa' ? ['KEY', 'LEVEL'] : ['LEVEL']).map((name) => ({name})),
+  });
+  const {options, host} = await startNameless({listVariables});
+  expect(await targets.createTarget({...options, targetSlug: 'new', copyFrom: 'qa'}, host)).toMatchObject({
+    copied: {from: 'qa', variables: ['LEVEL']},
+    missing: ['KEY'],
+    warnings: ['new lacks 1 variable: KEY.'],
+  });
+});
+
 test('a preview of a backend that lists no names is one target, which goes down', async () => {
   const {options, slugs, host} = await startNameless();
   const before = [...slugs];

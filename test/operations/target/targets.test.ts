@@ -51,13 +51,22 @@ describe('a target that is created', () => {
     }
   });
 
-  test('copies variables, and runs what its source runs', async () => {
+  test('copies variables, and runs what its source runs, and says so, before it is made, too', async () => {
     const {api, legacy, project, push} = await startTargets();
     const bundleId = await push({targetSlug: 'staging'});
     await setVariables({...legacy, targetSlug: 'staging', set: {COLOR: 'blue'}}, project.host);
+    const configuration = {settings: {sourceMaps: true}, variables: ['COLOR', 'SECRET']};
     for (const service of [api, legacy]) {
-      const copy = {...service, targetSlug: `copy-${service.preference}`, copyFrom: 'staging'};
-      const {targetSlug} = await targets.createTarget(copy, project.host);
+      const copy = {...service, targetSlug: `copy-${service.preference}`, copyFrom: 'staging', configuration};
+      const told = {
+        copied: {from: 'staging', bundleId, variables: ['COLOR'], redirects: [], settings: {region: 'us-east-1'}},
+        missing: ['SECRET'],
+      };
+      const planned = await targets.createTarget({...copy, dryRun: true}, project.host);
+      const lacks = `${copy.targetSlug} would lack 1 variable: SECRET.`;
+      expect(planned).toMatchObject({...told, created: false, warnings: [lacks]});
+      const {targetSlug, ...made} = await targets.createTarget(copy, project.host);
+      expect(made).toMatchObject({...told, created: true, warnings: [`${targetSlug} lacks 1 variable: SECRET.`]});
       const {variables} = await targets.listVariables({...service, targetSlug}, project.host);
       expect(variables.map(({name}) => name)).toEqual(['COLOR']);
       const deleted = await targets.deleteTarget({...service, targetSlug}, project.host);

@@ -1,0 +1,146 @@
+import {isDeepStrictEqual} from 'node:util';
+import type {CopiedTarget, CreatedTarget, CreateTargetOptions, TargetConfiguration} from './options.js';
+import type {TargetSettings} from '../../backends/contract.js';
+import {isRuntimeCliError} from '../../errors/index.js';
+import {targetSettings} from '../../settings/target-settings.js';
+import {count} from '../../text/sentence.js';
+import {invoke, quickLook} from '../call-backend.js';
+import {liveDeployment, readHistory} from '../list-bundles.js';
+import type {OpenBackend} from '../open-backend.js';
+import {accessOf, compareTarget, ownSettings, readState, redirectsOf, variablesOf} from './compare-target.js';
+
+function belongsToOne(name: string): boolean {
+  return targetSettings[name]?.ofOne === true;
+}
+
+/** The settings that a copy should have and does not. */
+export async function leftOut(open: OpenBackend, from: string, to: string): Promise<TargetSettings> {
+  if (open.backend.readTarget === undefined) return {};
+  try {
+    const [source, copy] = [
+      await invoke(open, 'readTarget', {targetSlug: from}),
+      await readState(open, to, {settings: {}}),
+    ];
+    const names = compareTarget(copy, {settings: source.settings}).map(({name}) => name);
+    return Object.fromEntries(
+      Object.entries(source.settings).filter(([name]) => names.includes(name) && !belongsToOne(name)),
+    );
+  } catch (error) {
+    if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+    open.host.outlet.warn(
+      `The service may have left out settings of ${from}, such as proxies: they cannot be read. ${error.message}`,
+    );
+    return {};
+  }
+}
+
+/**
+ * Warns that a copy of a target with an access header has none: built-in backends do not copy it. Whether the backend of
+ * a plugin does can be seen once there is a copy. `advice`: how to require one.
+ */
+export async function warnOfOpenCopy(
+  open: OpenBackend,
+  from: string,
+  to: string,
+  {dryRun, advice}: {readonly dryRun: boolean; readonly advice: string},
+): Promise<void> {
+  const {listAccess, plugin} = open.backend;
+  if (listAccess === undefined || (plugin !== undefined && dryRun)) return;
+  const {outlet} = open.host;
+  try {
+    if ((await accessOf(open, from)).length === 0) return;
+    if (plugin !== undefined && (await accessOf(open, to)).length > 0) return;
+    outlet.warn(`Not copied from ${from}: its access header, so anyone can visit ${to}. To require one, ${advice}`);
+  } catch (error) {
+    if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+    outlet.warn(
+      `Anyone may be able to visit ${to}: whether ${from} has an access header cannot be read. ${error.message}`,
+    );
+  }
+}
+
+/** What a target has that a copy can get. What cannot be read is left out. */
+async function traitsOf(open: OpenBackend, targetSlug: string) {
+  const {readTarget, listVariables, listRedirects, listDeployments} = open.backend;
+  const [details, variables, redirects, history] = await Promise.all([
+    readTarget && quickLook(open, (again) => invoke(again, 'readTarget', {targetSlug})),
+    listVariables && quickLook(open, (again) => variablesOf(again, targetSlug)),
+    listRedirects && quickLook(open, (again) => redirectsOf(again, targetSlug)),
+    listDeployments && quickLook(open, (again) => readHistory(again, targetSlug)),
+  ]);
+  return {
+    settings: details && ownSettings(details.settings),
+    variables: variables?.map(({name}) => name),
+    redirects: redirects?.map((redirect) => redirect.from),
+    bundleId: history && liveDeployment(history)?.bundleId,
+  };
+}
+
+/** What a copy has of its source, and which variables it lacks. Warns of what belongs to one target. */
+async function compareCopy(
+  open: OpenBackend,
+  from: string,
+  to: string | undefined,
+): Promise<{readonly copied: CopiedTarget; readonly missing: readonly string[]}> {
+  const source = await traitsOf(open, from);
+  const copy = to === undefined ? {...source, settings: undefined} : await traitsOf(open, to);
+  const {settings = {}, variables = [], redirects = [], bundleId} = source;
+  const isCopied = ([name, value]: readonly [string, unknown]) =>
+    copy.settings === undefined ? !belongsToOne(name) : isDeepStrictEqual(value, Reflect.get(copy.settings, name));
+  const missing = variables.filter((name) => copy.variables?.includes(name) === false);
+  const copied = {
+    from,
+    bundleId: copy.bundleId === bundleId ? bundleId : undefined,
+    variables: variables.filter((name) => !missing.includes(name)),
+    redirects: redirects.filter((path) => copy.redirects?.includes(path) !== false),
+    settings: Object.fromEntries(Object.entries(settings).filter(isCopied)),
+  };
+  const kept = Object.keys(settings).filter(
+    (name) => name !== 'name' && belongsToOne(name) && !(name in copied.settings),
+  );
+  // Whether the backend of a plugin copies them can be seen once there is a copy.
+  if (kept.length > 0 && (to !== undefined || open.backend.plugin === undefined))
+    open.host.outlet.warn(`Not copied from ${from}, because they belong to one target: ${kept.join(', ')}.`);
+  return {copied, missing};
+}
+
+/** `bundle 3; variables API_KEY, LEVEL; 1 redirect; settings logLevel; access header` */
+function describeTraits(traits: Partial<CopiedTarget> & Pick<TargetConfiguration, 'access'>): string {
+  const {bundleId, variables = [], redirects = [], settings = {}, access} = traits;
+  const names = Object.keys(settings);
+  const parts = [
+    ...(bundleId === undefined ? [] : [`bundle ${String(bundleId)}`]),
+    ...(variables.length === 0 ? [] : [`variables ${variables.join(', ')}`]),
+    ...(redirects.length === 0 ? [] : [count(redirects.length, 'redirect')]),
+    ...(names.length === 0 ? [] : [`settings ${names.join(', ')}`]),
+    ...(access === true ? ['access header'] : []),
+  ];
+  return parts.join('; ') || 'nothing';
+}
+
+/**
+ * Says what a new target has of its source and of its configuration.
+ * @param made the target, with the variables that are known of it. @default none yet: what it would have
+ */
+export async function reportMade(
+  open: OpenBackend,
+  {targetSlug, copyFrom, configuration = {}}: CreateTargetOptions,
+  made?: {readonly targetSlug: string; readonly variables: readonly string[]},
+): Promise<Pick<CreatedTarget, 'copied' | 'missing'>> {
+  const {outlet} = open.host;
+  const {settings = {}, redirects = [], access, variables: expected = []} = configuration;
+  const paths = redirects.map(({from}) => from);
+  const {copied, missing: uncopied = []} =
+    copyFrom === undefined ? {} : await compareCopy(open, copyFrom, made?.targetSlug);
+  const [copies, lacks] = made === undefined ? ['Would copy', 'would lack'] : ['Copied', 'lacks'];
+  if (copied !== undefined) outlet.note(`${copies} from ${copied.from}: ${describeTraits(copied)}`);
+  if (Object.keys(configuration).length > 0)
+    outlet.note(`From the configuration: ${describeTraits({settings, access, redirects: paths})}`);
+  const present = new Set([...(made?.variables ?? []), ...(copied?.variables ?? [])]);
+  const missing = [...new Set([...uncopied, ...expected])].filter((name) => !present.has(name));
+  if (missing.length > 0)
+    outlet.warn(
+      `${made?.targetSlug ?? targetSlug} ${lacks} ${count(missing.length, 'variable')}: ${missing.join(', ')}.`,
+    );
+  return {...(copied && {copied}), missing};
+}
