@@ -276,11 +276,13 @@ function explainStep(thrown: unknown, ledger: Ledger, step = ''): unknown {
 
 /** Of a deployment that a failure was to roll back, if nothing proves that it failed: nobody tried. */
 function leftAlone(error: RuntimeCliError, ledger: Ledger, step: string): Telling {
-  const {release, bundleId, before} = ledger;
-  if (release?.rollsBack !== true || (step !== 'wait' && step !== 'check') || provesFailure(error)) return {};
-  if (bundleId === undefined || before === undefined) return {};
-  const {live} = deploymentBefore({bundleId, before}, release.targetSlug);
-  if (step === 'check') return {state: 'It was not rolled back.', advice: rollBackTo(live?.bundleId, ledger)};
+  const {release, bundleId, before, sent} = ledger;
+  const mayHaveStarted = sent !== undefined && (step === 'deploy' || (step === 'upload' && isDeploying(ledger)));
+  const mayFinish = step === 'wait' || mayHaveStarted;
+  if (release?.rollsBack !== true || provesFailure(error) || (!mayFinish && step !== 'check')) return {};
+  const isKnown = bundleId !== undefined && before !== undefined;
+  const {live} = isKnown ? deploymentBefore({bundleId, before}, release.targetSlug) : {};
+  if (!mayFinish) return {state: 'It was not rolled back.', advice: rollBackTo(live?.bundleId, ledger)};
   const state = 'It was not rolled back, because it may still finish.';
   return {state, advice: rollBackTo(live?.bundleId, ledger, ' once it has ended')};
 }

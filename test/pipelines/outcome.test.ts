@@ -25,6 +25,9 @@ const uploaded = {bundle: {}, bundleId: 2, uploaded: {bundleId: 2}} as unknown a
 const before = [{deployment: {}, bundleId: 1, status: 'finished'}];
 const deployed = {...uploaded, deployment: {deploymentId: 'd-7'}, before} as Facts;
 
+const kept = {...release, rollsBack: false} as Ledger['release'];
+const left = 'It was not rolled back, because it may still finish.';
+
 const interrupted = createError('ERR_INTERRUPTED', 'Stopped.');
 const refused = createError('ERR_REJECTED', 'No.');
 const late = createError('ERR_WAIT_TIMEOUT', 'It is late.');
@@ -46,7 +49,7 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
     'upload',
     interrupted,
     {sent, built: {bundle: {format: 'v1'}} as never},
-    'Stopped. The bundle may have been uploaded, and its deployment to live may have started.',
+    `Stopped. The bundle may have been uploaded, and its deployment to live may have started. ${left}`,
     'bundle:list\nmycli bundle:history --target live',
   ],
   ['upload', refused, {sent}, 'No.'],
@@ -56,7 +59,7 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
     'deploy',
     interrupted,
     {...uploaded, sent},
-    'Stopped. Bundle 2 was uploaded. The deployment to live may have started.',
+    `Stopped. Bundle 2 was uploaded. The deployment to live may have started. ${left}`,
     'bundle:history --target live',
   ],
   ['deploy', refused, uploaded, 'Bundle 2 was uploaded, but deploying it to live failed: No.', 'bundle:deploy 2'],
@@ -68,11 +71,12 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
     'bundle:deploy 2',
   ],
   ['deploy', refused, {}, 'No.'],
-  ['deploy', interrupted, {sent}, 'Stopped. The deployment to live may have started.', 'bundle:history'],
+  ['deploy', interrupted, {sent}, `Stopped. The deployment to live may have started. ${left}`, 'bundle:history'],
+  ['deploy', interrupted, {sent, release: kept}, 'Stopped. The deployment to live may have started.', 'bundle:history'],
   [
     'wait',
     interrupted,
-    {...deployed, before: undefined},
+    {...deployed, release: kept},
     'Stopped. Bundle 2 was uploaded. Deployment d-7 continues.',
     'bundle:history',
   ],
@@ -80,21 +84,21 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
     'wait',
     interrupted,
     deployed,
-    'Stopped. Bundle 2 was uploaded. Deployment d-7 continues. It was not rolled back, because it may still finish.',
+    `Stopped. Bundle 2 was uploaded. Deployment d-7 continues. ${left}`,
     'bundle:deploy 1 --target live',
   ],
   [
     'wait',
     late,
     deployed,
-    'Bundle 2 was uploaded. It is late. It was not rolled back, because it may still finish.',
+    `Bundle 2 was uploaded. It is late. ${left}`,
     'bundle:history --target live\nTo roll back once it has ended, run: mycli bundle:deploy 1 --target live',
   ],
   [
     'wait',
     refused,
     deployed,
-    'Bundle 2 was uploaded. No. It was not rolled back, because it may still finish.',
+    `Bundle 2 was uploaded. No. ${left}`,
     'bundle:history --target live\nTo roll back once it has ended, run: mycli bundle:deploy 1 --target live',
   ],
   ['wait', failed, {...deployed, before: undefined}, 'Bundle 2 was uploaded. It failed.', 'bundle:history'],
