@@ -320,7 +320,7 @@ export async function readFlagSecrets(
       suggestions: ['Pass all but one as @FILE, or in the environment.'],
     });
   }
-  const literal = secrets.filter(({text}) => text !== '-' && !text.startsWith('@'));
+  const literal = secrets.filter(({text}) => text !== '' && text !== '-' && !text.startsWith('@'));
   if (literal.length > 0) {
     const variables = new Set(literal.map(({variable}) => variable));
     reader.output.warn(

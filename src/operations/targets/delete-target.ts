@@ -31,7 +31,7 @@ export function refuseProduction(
 ): void {
   refuseUnsafe({operation: 'delete-target', targetSlug, production}, host);
   if (production !== true || force) return;
-  const message = `Target ${targetSlug} is production.`;
+  const message = `${targetSlug} is a production target.`;
   throw createError('ERR_GUARD_REFUSED', `${message} Nothing was deleted.`, {
     suggestions: [['To delete it anyway, run: ', {run: ['target:delete', targetSlug, '--force']}]],
     details: {targetSlug, failures: [{guard: 'production', message}]},

@@ -292,7 +292,11 @@ describe('env', () => {
     await writeFile(join(bench.project, '.env'), `A=1\nPW=${canary}#word\n`);
     const {stderr} = await mycli(['env:set', '--from', '.env', ...staging]);
     expect(stderr).toContain('Line 2 of .env (PW) is read differently by dotenv parsers: it has a # without a space');
-    expect(await documentOf(['env:set', 'A=', ...staging])).toMatchObject({set: ['A']});
+    const empty = await mycli(['env:set', 'A=', ...staging]);
+    expect([empty.stdout.split('\n')[0], empty.stderr.includes('Warning')]).toEqual([
+      'Set A on staging of shop.',
+      false,
+    ]);
     await writeFile(join(bench.project, '.env'), '__proto__=x\nB=1\n');
     expect(await documentOf(['env:set', '--from', '.env', ...staging])).toMatchObject({set: ['B', '__proto__']});
     const {variables} = (await documentOf(['env:list', ...staging])) as {variables: readonly {name: string}[]};
