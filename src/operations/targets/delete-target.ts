@@ -20,7 +20,6 @@ export async function findDoomed(
   refuseProduction(targetSlug, {production: isProduction, force}, open.host);
   const status = open.backend.listDeployments && (await quickLook(open, (again) => targetStatus(again, item)));
   const {bundleId, message} = status?.live ?? {};
-  open.host.outlet.title(`Found target ${targetSlug}`);
   return {...item, running: bundleId === undefined ? undefined : {bundleId, message}};
 }
 
