@@ -17,7 +17,8 @@ async function show(environment) {
     required_contexts: [],
   });
   const isDone = env.OUTCOME === 'success';
-  const state = isDone ? 'success' : 'failure';
+  // Without waiting for it, it has only been accepted.
+  const state = !isDone ? 'failure' : env.STATUS === 'finished' ? 'success' : 'queued';
   await ask('POST', `${deployments}/${id}/statuses`, {state, environment_url: isDone ? env.URL : '', log_url: logUrl});
 }
 

@@ -86,7 +86,7 @@ function knownOf(ledgers: readonly Ledger[]): Partial<Ledger> {
 
 /** The outputs, as far as something was done. */
 function outputsOf(known: Partial<Ledger>): Outputs {
-  const {open, target, bundle, bundleId, uploaded, deployment, release, url} = known;
+  const {open, target, bundle, bundleId, uploaded, deployment, status, release, url} = known;
   const isMade = target?.created !== undefined;
   const isSent = bundle !== undefined || deployment !== undefined;
   return {
@@ -94,6 +94,7 @@ function outputsOf(known: Partial<Ledger>): Outputs {
     'target-slug': deployment !== undefined ? release?.targetSlug : isMade ? target.targetSlug : undefined,
     'bundle-id': isSent ? textOf(bundleId) : undefined,
     'deployment-id': textOf(deployment?.deploymentId),
+    status: deployment === undefined ? undefined : status,
     backend: isMade || isSent ? open?.project.backend : undefined,
     url: url ?? uploaded?.url ?? target?.url,
     sha256: bundle?.sha256,

@@ -193,7 +193,7 @@ export function spacedVariables(settings: Settings, env: Environment): readonly 
 /** Variables that are no settings: those of the environment, and what `--output-env` writes. */
 const otherVariables = [
   ...['SAFETY', 'TRUSTED_ORIGINS', 'SKIP_PLUGINS'],
-  ...['TARGET_SLUG', 'BUNDLE_ID', 'DEPLOYMENT_ID', 'BACKEND', 'URL', 'SHA256'],
+  ...['TARGET_SLUG', 'BUNDLE_ID', 'DEPLOYMENT_ID', 'STATUS', 'BACKEND', 'URL', 'SHA256'],
 ];
 
 /** What to say of variables that are probably misspelt: without it, `MYCLI_SAFTY` would restrict nothing. */

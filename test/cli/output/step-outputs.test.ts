@@ -117,6 +117,7 @@ describe('a push in GitHub Actions', () => {
       'target-slug': 'staging',
       'bundle-id': '1',
       'deployment-id': deploymentId,
+      status: 'finished',
       backend: 'api',
       url: runtime?.siteUrl('shop', 'staging'),
       sha256: archive.sha256,
@@ -202,6 +203,7 @@ describe('what a server says', () => {
       'target-slug': 'staging',
       'bundle-id': '7',
       'deployment-id': 'dep-1',
+      status: 'queued',
       backend: 'api',
       sha256: expect.stringMatching(/^\w{64}$/) as string,
     });
@@ -259,7 +261,7 @@ describe('--output-env', () => {
       expect(code).toBe(0);
       expect(stderr).toContain('left out');
       expect(await readFile(join(project, 'push.env'), 'utf8')).toMatch(
-        /^MYCLI_TARGET_SLUG=staging\nMYCLI_BUNDLE_ID=7\nMYCLI_BACKEND=api\nMYCLI_SHA256=\w{64}\n$/,
+        /^MYCLI_TARGET_SLUG=staging\nMYCLI_BUNDLE_ID=7\nMYCLI_STATUS=queued\nMYCLI_BACKEND=api\nMYCLI_SHA256=\w{64}\n$/,
       );
     },
   );
@@ -542,10 +544,11 @@ describe('action.yml', () => {
       return {stdout, asked};
     };
     const page = '/repos/acme/shop/deployments';
-    expect((await shown({TARGET_SLUG: 'production'})).asked).toMatchObject([
+    expect((await shown({TARGET_SLUG: 'production', STATUS: 'finished'})).asked).toMatchObject([
       {request: `POST ${page}`, ref: '1a2b3c', environment: 'production', transient_environment: false},
       {request: `POST ${page}/7/statuses`, state: 'success', environment_url: url},
     ]);
+    expect((await shown({TARGET_SLUG: 'production', STATUS: 'queued'})).asked[1]).toMatchObject({state: 'queued'});
     expect((await shown({INPUT_PREVIEW: 'up', OUTCOME: 'failure'})).asked).toMatchObject([
       {environment: 'preview/a/b', transient_environment: true},
       {state: 'failure', environment_url: ''},
