@@ -63,8 +63,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   host.once('SIGINT', () => session.output.endLine());
   adoptWarnings(host, session.output);
   if (session.output.interactive) yieldTerminal(host, session.output);
-  // Plugins' hooks may print before the command is known.
-  if (session.output.json) session.output.claimStdout();
+  session.output.redirectStdout();
   const running = async () => {
     await runCommand(host, root, session);
     printDocument(session);
@@ -88,14 +87,15 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
 function watchProcess(host: NodeJS.Process, root: string, {cwd, output}: Pick<Session, 'cwd' | 'output'>) {
   let pipeClosed = false;
   const failed = new Promise<never>((_resolve, reject) => {
-    const project = resolve(cwd, givenValue(host.argv.slice(2), '--cwd', '-C') ?? '');
+    const blamed = (error: unknown) =>
+      blameUserCode(error, root, resolve(cwd, givenValue(host.argv.slice(2), '--cwd', '-C') ?? ''));
     host.on('uncaughtException', (error) => {
       const plugin = runningPlugin.getStore();
-      reject(plugin === undefined ? blameUserCode(error, root, project) : thrownBy(plugin, error));
+      reject(plugin === undefined ? blamed(error) : thrownBy(plugin, error));
     });
     host.on('unhandledRejection', (reason) => {
       const plugin = runningPlugin.getStore();
-      if (plugin === undefined) reject(blameUserCode(reason, root, project));
+      if (plugin === undefined) reject(blamed(reason));
       else {
         // Nothing waits for it, so it must not end what others do, such as a push.
         output.debug(`${plugin}: ${inspect(reason)}`);

@@ -122,10 +122,14 @@ export class Output implements Logger {
   }
 
   /** Reserves stdout for data, by the returned stream. What else is printed to it goes to stderr. */
-  claimStdout(): Writable {
-    this.stdoutClaimed = true;
+  /** Sends what plugins and configuration files print to stderr: stdout is for results. */
+  redirectStdout(): void {
     this.#options.stdout.write = ((...args: Parameters<Writable['write']>) =>
       this.stream.write(...args)) as Writable['write'];
+  }
+
+  claimStdout(): Writable {
+    this.stdoutClaimed = true;
     return new Writable({
       write: (chunk: Uint8Array, _encoding, done) => {
         this.#writeStdout(chunk, done);

@@ -186,6 +186,17 @@ test('what a plugin prints while stdout carries the document goes to stderr', as
   expect(ended.stderr).toContain('more');
 });
 
+test.each([
+  ['the archive', ['bundle:build', '--output', '-'], '\u001F'],
+  ['events', ['bundle:build', '--events', '-'], '{'],
+  ['a comparison', ['bundle:diff', 'build', 'build', '--markdown'], '### '],
+])('what hooks print before a command whose stdout is %s goes to stderr', async (_, args, first) => {
+  const prints = 'console.log("chatter");';
+  const {stdout, stderr} = await withHooks({init: prints, prerun: prints}, args);
+  expect(stdout.startsWith(first)).toBe(true);
+  expect(stderr).toContain('chatter\n');
+});
+
 test('what a plugin lets Node warn of is a warning in the document', async () => {
   const ended = await withHooks({init: 'process.emitWarning("careful\\nnow");'});
   expect(documentOf(ended)).toMatchObject({warnings: ['careful now.']});
