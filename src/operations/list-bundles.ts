@@ -1,4 +1,4 @@
-import {requestedBundleId} from '../backends/answers.js';
+import {requestedBundleId, shownUrl} from '../backends/answers.js';
 import type {HostBackend} from '../backends/host-backend.js';
 import type {BackendCapability, BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
@@ -80,7 +80,11 @@ export const recentDeployments = 50;
 
 /** The newest deployments to a target, and how many there are, if the server reports it. */
 function historyPages(open: OpenBackend, targetSlug: string, limit: number) {
-  return collectPages({limit, offset: 0}, (range) => invoke(open, 'listDeployments', {...range, targetSlug}));
+  return collectPages({limit, offset: 0}, async (range) => {
+    const {items, ...page} = await invoke(open, 'listDeployments', {...range, targetSlug});
+    const shown = ({url, logUrl, ...item}: DeploymentItem) => ({...item, url: shownUrl(url), logUrl: shownUrl(logUrl)});
+    return {...page, items: items.map(shown)};
+  });
 }
 
 /** The newest deployments to a target: by default enough to tell what it runs, and ran before. */

@@ -8,6 +8,7 @@ import {createProject} from './test-host.js';
 import * as served from '../../src/pipelines/deploy.js';
 import {withNextSteps} from '../../src/pipelines/next-steps.js';
 import {listDeployments, findTarget, getProjectStatus} from '../../src/pipelines/read.js';
+import {listTargets} from '../../src/pipelines/targets.js';
 import {deployBundle} from './calls.js';
 
 describe('the status of a project', () => {
@@ -154,6 +155,24 @@ describe("a plugin's backend", () => {
     expect(result).toMatchObject({url});
   });
 
+  test('writes the URL of a target and of what it runs alike, and leaves out what is no URL', async () => {
+    await using project = await createProject();
+    const deployed = {deployment: {}, bundleId: 'b-1', status: 'finished'};
+    const items = [
+      {...deployed, url: 'HTTPS://Live.Example'},
+      {...deployed, url: 'javascript:alert(1)'},
+    ];
+    const changes = {
+      listTargets: () => Promise.resolve({items: [{targetSlug: 'live', url: 'https://LIVE.example'}], raw: {}}),
+      listDeployments: () => Promise.resolve({items, raw: {}}),
+    };
+    const [url, options] = ['https://live.example/', optionsFor(changes)];
+    expect((await getProjectStatus(options, project.host)).targets).toMatchObject([{url, live: {url}}]);
+    expect((await listTargets(options, project.host)).targets).toMatchObject([{url}]);
+    const {deployments} = await listDeployments({...options, limit: 2, offset: 0}, project.host);
+    expect(deployments.map((item) => item.url)).toEqual([url, undefined]);
+  });
+
   test('tells why a deployment failed, with its log', async () => {
     await using project = await createProject();
     const {targets} = await getProjectStatus(optionsFor({}), project.host);
@@ -161,7 +180,7 @@ describe("a plugin's backend", () => {
       {
         url: 'https://listed.example/',
         live: undefined,
-        failed: {description: 'No space', logUrl: 'https://log.example'},
+        failed: {description: 'No space', logUrl: 'https://log.example/'},
       },
     ]);
     const getDeployment = () => Promise.resolve({...failed, logUrl: 'https://log.example/1', raw: {}});

@@ -19,7 +19,6 @@ import {sourceName, type ExplainedSetting, type OverriddenValue} from '../settin
 import type {Output} from './output.js';
 import {count, oneLine} from '../../text/sentence.js';
 import {chooseColumns, describeAge, printList, printTable, type Column, type ListOptions} from './table.js';
-import {shownUrl} from '../../backends/answers.js';
 
 export const bundleColumns: readonly Column<BundleItem>[] = [
   {name: 'bundleId', value: ({bundleId}) => bundleId},
@@ -158,10 +157,9 @@ function targetLines(
   if (live !== undefined && url !== undefined) lines.push(`URL: ${url}`);
   if (underway) lines.push(`Deploying: ${describe(underway, when)} (${underway.status.replace('_', ' ')})`);
   if (failed === undefined) return lines;
-  const log = shownUrl(failed.logUrl);
   lines.push(`Failed: ${describe(failed, when)}`);
   if (failed.description !== undefined) lines.push(`  ${oneLine(failed.description)}`);
-  if (log !== undefined) lines.push(`  Log: ${log}`);
+  if (failed.logUrl !== undefined) lines.push(`  Log: ${failed.logUrl}`);
   return lines;
 }
 

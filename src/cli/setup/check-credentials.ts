@@ -184,7 +184,7 @@ export interface BackendDescription {
 
 /** Describes every backend, one after the other: they may have variables of the same name. */
 export async function describeBackends(
-  {registrations}: BackendRegistry,
+  registrations: BackendRegistry['registrations'],
   context: CommandContext,
   settings: Settings,
   verify: boolean,

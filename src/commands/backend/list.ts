@@ -7,7 +7,8 @@ import {renderBackends} from '../../cli/output/render-lists.js';
 export default class BackendList extends BaseCommand<typeof BackendList, 'backend:list'> {
   static override readonly summary = 'List backends with their plugin, capabilities and missing settings.';
   static override readonly description =
-    'Loads the backends of every plugin. Checks settings only and sends nothing, unless --verify is passed.';
+    'Loads the backends of every plugin; --runtime-backend shows one. Checks settings only and sends nothing, unless ' +
+    '--verify is passed.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --runtime-backend acme --backend-option region=eu',
@@ -27,9 +28,10 @@ export default class BackendList extends BaseCommand<typeof BackendList, 'backen
     warnOfIncompleteApi(context, settings);
     const registry = await loadAllBackends(context, settings);
     // Throws for an unknown backend.
-    if (runtimeBackend.value !== 'auto') registry.get(runtimeBackend.value);
+    const chosen = runtimeBackend.value === 'auto' ? undefined : registry.find(runtimeBackend.value);
+    const shown = chosen !== undefined && runtimeBackend.source.kind === 'flag' ? [chosen] : registry.registrations;
     const {describeBackends} = await import('../../cli/setup/check-credentials.js');
-    const backends = await describeBackends(registry, context, settings, this.flags.verify);
+    const backends = await describeBackends(shown, context, settings, this.flags.verify);
     return renderBackends(backends, registry.failures, output);
   }
 }

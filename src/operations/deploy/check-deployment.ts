@@ -1,4 +1,3 @@
-import {shownUrl} from '../../backends/answers.js';
 import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {checkDefaults} from '../../settings/schemas.js';
@@ -102,12 +101,12 @@ export async function requireTargetUrl(open: OpenBackend, {targetSlug, checks}: 
     open,
     async () => {
       const target = (await readTargets(open)).find((item) => item.targetSlug === targetSlug);
-      if (target === undefined || shownUrl(target.url) !== undefined) return [target];
+      if (target === undefined || target.url !== undefined) return [target];
       return backend.listDeployments ? [target, ...(await readHistory(open, targetSlug))] : [target];
     },
     'ERR_MAINTENANCE',
   );
-  if (known === undefined || known.some((item) => item === undefined || shownUrl(item.url) !== undefined)) return;
+  if (known === undefined || known.some((item) => item === undefined || item.url !== undefined)) return;
   throw createError(
     'ERR_CAPABILITY_UNSUPPORTED',
     `The ${backendTitle(backend.name)} backend does not report the URL of the target "${targetSlug}", so ${path} cannot be checked. Nothing was changed.`,

@@ -1,4 +1,3 @@
-import {shownUrl} from '../../backends/answers.js';
 import {near} from '../../text/suggest.js';
 import {quickLook} from '../call-backend.js';
 import {refuseUnsafe, safetyOf} from '../guard/safety.js';
@@ -23,7 +22,7 @@ export async function lookForTarget(open: OpenBackend, release: Release): Promis
   open.signal.throwIfAborted();
   if (targets === undefined) return {};
   const known = targets.find((item) => item.targetSlug === targetSlug);
-  if (known !== undefined) return {listedUrl: shownUrl(known.url)};
+  if (known !== undefined) return {listedUrl: known.url};
   const slugs = targets.map((item) => item.targetSlug);
   const meant = meantBy(targetSlug, slugs);
   refuseUnsafe({operation: 'create-target', targetSlug, meant}, open.host);

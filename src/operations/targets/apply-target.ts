@@ -1,7 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {setTimeout as pause} from 'node:timers/promises';
 import type {ApplyTargetOptions, TargetConfiguration, TargetDifference} from './options.js';
-import {shownUrl} from '../../backends/answers.js';
 import type {BackendCapability, Redirect, RedirectItem, TargetSettings} from '../../backends/contract.js';
 import {amendError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {accessHeader} from '../../settings/target-settings.js';
@@ -169,7 +168,7 @@ export async function rotateAccess(given: Applying): Promise<void> {
 /** Whether a target lets a visitor in who sends this header. One without a URL can't be asked. */
 async function works(open: OpenBackend, targetSlug: string, value: string): Promise<boolean> {
   const targets = await targetsIfListed(open);
-  const url = shownUrl(targets?.find((one) => one.targetSlug === targetSlug)?.url);
+  const url = targets?.find((one) => one.targetSlug === targetSlug)?.url;
   if (url === undefined) return true;
   const {probe} = await import('../../http/probe.js');
   const {env, userAgent, logger} = open.host;

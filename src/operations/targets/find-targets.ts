@@ -32,7 +32,7 @@ export async function targetStatus(open: OpenBackend, {targetSlug, state, url}: 
   return {
     targetSlug,
     state,
-    url: shownUrl(url) ?? shownUrl((live ?? newest)?.url),
+    url: url ?? (live ?? newest)?.url,
     live,
     underway: items.find(({status}) => isUnderWay(status)),
     failed: newest?.status === 'failed' ? newest : undefined,
@@ -40,7 +40,8 @@ export async function targetStatus(open: OpenBackend, {targetSlug, state, url}: 
 }
 
 export async function readTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
-  return allItems((range) => invoke(open, 'listTargets', range));
+  const targets = await allItems((range) => invoke(open, 'listTargets', range));
+  return targets.map((target) => ({...target, url: shownUrl(target.url)}));
 }
 
 /** The targets of a project. Undefined if the backend, the service or the credentials do not allow to list them. */
@@ -143,7 +144,7 @@ const mostShown = 10;
 
 /** The URL of a target in the backend's list of targets; undefined if it has no such list, or reports none. */
 export async function listedUrl(open: OpenBackend, targetSlug: string): Promise<string | undefined> {
-  return shownUrl((await targetsIfListed(open))?.find((item) => item.targetSlug === targetSlug)?.url);
+  return (await targetsIfListed(open))?.find((item) => item.targetSlug === targetSlug)?.url;
 }
 
 export interface FoundTarget extends TargetResult {

@@ -68,11 +68,13 @@ describe('backend:list', () => {
 
   test('a check that fails is told of its backend and hides no other', async () => {
     await using bench = await createPluginBench('acme', 'liar');
-    const flags = ['--runtime-backend', 'liar', '--backend-option', 'check=throws'];
-    const {code, stdout} = await bench.mycli(['backend:list', '--json', ...flags]);
+    const list = ['backend:list', '--json', '--backend-option', 'check=throws'];
+    const {code, stdout} = await bench.mycli(list, {MYCLI_RUNTIME_BACKEND: 'liar'});
     expect(code).toBe(0);
     const {backends} = JSON.parse(stdout) as {backends: unknown[]};
     expect(backends).toHaveLength(4);
+    const alone = await bench.mycli([...list, '--runtime-backend', 'liar']);
+    expect(JSON.parse(alone.stdout)).toMatchObject({backends: [{name: 'liar'}]});
     expect(backends).toContainEqual(
       expect.objectContaining({
         name: 'liar',

@@ -33,7 +33,7 @@ test('targets: the URL is that of the host that visitors use', async () => {
     {environmentId: 'standard', mrtOrigin, ssrExternalHostname: null, defaultEcdnHostname: 'cdn.example'},
     {environmentId: 'bare', mrtOrigin},
   ]);
-  const urls = ['https://shop.example', 'https://cdn.example', mrtOrigin];
+  const urls = ['https://shop.example/', 'https://cdn.example/', `${mrtOrigin}/`];
   expect(targets.map(({url}) => url)).toEqual(urls);
 });
 
