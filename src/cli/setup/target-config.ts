@@ -36,11 +36,11 @@ export async function requireConfiguration(
   const configuration = await targetConfigurationOf(settings);
   if (Object.keys(configuration).length > 0) return configuration;
   const init = {run: ['target:diff', slug, '--init']};
-  const others = new Set([...(configFile?.targets.keys() ?? []), ...(await readSlugs())]);
-  others.delete(slug);
+  const listed = await readSlugs();
+  const others = new Set([...(configFile?.targets.keys() ?? []), ...listed]);
   throw createError('ERR_USAGE', `The configuration does not describe the target "${slug}".`, {
     suggestions: [
-      ...suggestNames(near(slug, [...others])),
+      ...(listed.includes(slug) ? [] : suggestNames(near(slug, [...others]))),
       configFile === undefined || configFile.path.endsWith('.json')
         ? ['To write its current state into the configuration, run: ', init]
         : ['Run ', init, `, and paste what it prints into ${basename(configFile.path)}.`],

@@ -124,6 +124,10 @@ describe('target:diff and target:apply', () => {
         code: 2,
         error: {suggestions: ['Did you mean staging or stage?', expect.stringContaining('--init') as string]},
       });
+    // The service has this one: only its description is missing.
+    expect(await documentOf('target:diff stage')).toMatchObject({
+      error: {suggestions: [expect.stringContaining('--init') as string]},
+    });
   });
 
   test('a target that is created says what it has of the configuration, and what failed after it was made', async () => {
