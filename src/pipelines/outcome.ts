@@ -283,7 +283,7 @@ function leftAlone(error: RuntimeCliError, ledger: Ledger, step: string): Tellin
   const isKnown = bundleId !== undefined && before !== undefined;
   const {live} = isKnown ? deploymentBefore({bundleId, before}, release.targetSlug) : {};
   if (!mayFinish) return {state: 'It was not rolled back.', advice: rollBackTo(live?.bundleId, ledger)};
-  const state = 'It was not rolled back, because it may still finish.';
+  const state = 'The deployment was not rolled back, because it may still finish.';
   return {state, advice: rollBackTo(live?.bundleId, ledger, ' once it has ended')};
 }
 

@@ -26,7 +26,7 @@ const before = [{deployment: {}, bundleId: 1, status: 'finished'}];
 const deployed = {...uploaded, deployment: {deploymentId: 'd-7'}, before} as Facts;
 
 const kept = {...release, rollsBack: false} as Ledger['release'];
-const left = 'It was not rolled back, because it may still finish.';
+const left = 'The deployment was not rolled back, because it may still finish.';
 
 const interrupted = createError('ERR_INTERRUPTED', 'Stopped.');
 const refused = createError('ERR_REJECTED', 'No.');

@@ -270,7 +270,7 @@ describe('a rollback on failure', () => {
     const service = await startService({deploymentSeconds: 3600});
     const error = await failureOf(push(service, {...failing, timeout: 0.05}));
     expect(error).toMatchObject({code: 'ERR_WAIT_TIMEOUT', exitCode: 9});
-    expect(error.message).toContain('It was not rolled back, because it may still finish.');
+    expect(error.message).toContain('The deployment was not rolled back, because it may still finish.');
   });
 
   test('works for an upload that deploys at once', async () => {
