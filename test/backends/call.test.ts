@@ -1,7 +1,7 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {inspect} from 'node:util';
-import {describe, expect, test, vi} from 'vitest';
-import {callBackend, callInContext, withTimeout} from '../../src/backends/call.js';
+import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {Activity, callBackend, callInContext, withTimeout} from '../../src/backends/call.js';
 import {backendError} from '../../src/backends/backend-context.js';
 import type {AbortCleanup} from '../../src/backends/contract.js';
 import {createError} from '../../src/errors/index.js';
@@ -139,6 +139,67 @@ test.each([
   });
 });
 
+test.each([
+  ['an answer to a read', 'reads', 'ERR_RESPONSE_INVALID', true],
+  ['an answer to a write that is clear', 'writes', 'ERR_REJECTED', true],
+  ['a write that was not answered with 2xx', 'writes', 'ERR_RESPONSE_INVALID', false],
+] as const)('%s stays the error that it is', async (_, effect, code, isWritten) => {
+  await using server = await startRecordingServer(() => ({status: 200, body: {}}));
+  const error = createError(code, 'It has no bundle ID.');
+  const context = await contextFor({});
+  const work = callInContext({name: 'legacy'}, {doing: 'uploading', effect}, context, async ({http}) => {
+    if (isWritten) await http.post(server.origin);
+    throw error;
+  });
+  await expect(work).rejects.toBe(error);
+});
+
+describe('what ends when nothing happens', () => {
+  beforeEach(() => void vi.useFakeTimers({toFake: ['setInterval', 'clearInterval', 'performance']}));
+  afterEach(() => void vi.useRealTimers());
+
+  /** When `end` was called, in milliseconds from now. */
+  function watch(activity: Activity, limitMs: number) {
+    const startedAt = performance.now();
+    const ends: number[] = [];
+    const timer = activity.watch(limitMs, () => {
+      ends.push(performance.now() - startedAt);
+      clearInterval(timer);
+    });
+    return ends;
+  }
+
+  test('ends at the limit, short or long', () => {
+    const ends = watch(new Activity(), 400);
+    vi.advanceTimersByTime(399);
+    expect(ends).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(ends).toEqual([400]);
+  });
+
+  test('ends the limit after the last sign of life, at the next look', () => {
+    const activity = new Activity();
+    const ends = watch(activity, 10_000);
+    vi.advanceTimersByTime(300);
+    activity.touch();
+    vi.advanceTimersByTime(20_000);
+    expect(ends).toEqual([11_000]);
+  });
+
+  test('does not end during what has a limit of its own, nor right after it', () => {
+    const activity = new Activity();
+    const ends = watch(activity, 400);
+    const [end, endOther] = [activity.begin(), activity.begin()];
+    vi.advanceTimersByTime(1000);
+    end();
+    vi.advanceTimersByTime(1050);
+    endOther();
+    expect(ends).toEqual([]);
+    vi.advanceTimersByTime(1000);
+    expect(ends).toEqual([2500]);
+  });
+});
+
 describe.concurrent('the cleanups of a call', () => {
   /** A call that registers a cleanup, and what happened in which order. */
   async function calling(
@@ -185,6 +246,19 @@ describe.concurrent('the cleanups of a call', () => {
     expect((await calling(() => Promise.reject(new Error('no')))).events).toEqual(['end']);
   });
 
+  test('run for one that is registered after the abort, too', async () => {
+    const controller = new AbortController();
+    const cleanup = vi.fn(() => Promise.resolve());
+    const context = await contextFor({}, {signal: controller.signal});
+    const work = callInContext(backend, {doing: 'uploading'}, context, async ({onAbort, signal}) => {
+      controller.abort(new Error('stop'));
+      onAbort(cleanup);
+      throw signal.reason;
+    });
+    await expect(work).rejects.toThrow('stop');
+    expect(cleanup).toHaveBeenCalledOnce();
+  });
+
   test('become a warning when they fail', async () => {
     const result = await calling(aborted, () => Promise.reject(new Error('no access')));
     expect(result).toEqual({outcome: 'Error: stop', events: ['end', 'cleanup', 'Cleaning up failed: no access.']});
@@ -222,24 +296,29 @@ describe.concurrent('the cleanups of a call', () => {
 describe.concurrent('a call of a plugin in which nothing happens', () => {
   const plugin = {name: 'acme', plugin: 'mycli-plugin-acme'};
   const timeouts = {requestMs: 1000};
+  const wait = 'Check the network and the proxy, or wait longer with --request-timeout SECONDS.';
+  const check = expect.stringContaining('Check before retrying') as string;
 
   test.each([
-    ['reads', 'ERR_TIMEOUT', 'listing bundles.'],
-    ['writes', 'ERR_OUTCOME_UNKNOWN', 'listing bundles. It may have been carried out.'],
-  ] as const)('and that %s ends with %s, which names the plugin, and its signal', async (effect, code, end) => {
-    const context = await contextFor({}, {timeouts});
-    const signals: AbortSignal[] = [];
-    const cleanUp = vi.fn(async () => undefined);
-    const work = callInContext(plugin, {doing: 'listing bundles', effect}, context, async ({signal, onAbort}) => {
-      signals.push(signal);
-      onAbort(cleanUp);
-      await new Promise(() => undefined);
-    });
-    const message = `The acme backend of plugin mycli-plugin-acme made no progress for 1 s while ${end}`;
-    await expect(work).rejects.toMatchObject({code, message});
-    expect(signals).toEqual([expect.objectContaining({aborted: true})]);
-    expect(cleanUp).toHaveBeenCalledOnce();
-  });
+    ['reads', 'ERR_TIMEOUT', 'listing bundles.', [wait]],
+    ['writes', 'ERR_OUTCOME_UNKNOWN', 'listing bundles. It may have been carried out.', [check, wait]],
+  ] as const)(
+    'and that %s ends with %s, which names the plugin, and its signal',
+    async (effect, code, end, suggestions) => {
+      const context = await contextFor({}, {timeouts});
+      const signals: AbortSignal[] = [];
+      const cleanUp = vi.fn(async () => undefined);
+      const work = callInContext(plugin, {doing: 'listing bundles', effect}, context, async ({signal, onAbort}) => {
+        signals.push(signal);
+        onAbort(cleanUp);
+        await new Promise(() => undefined);
+      });
+      const message = `The acme backend of plugin mycli-plugin-acme made no progress for 1 s while ${end}`;
+      await expect(work).rejects.toMatchObject({code, message, suggestions});
+      expect(signals).toEqual([expect.objectContaining({aborted: true})]);
+      expect(cleanUp).toHaveBeenCalledOnce();
+    },
+  );
 
   test('goes on while it sends requests, waits to retry or reports progress', async () => {
     await using server = await startRecordingServer(async () => delay(700, {status: 200}));
