@@ -315,9 +315,9 @@ describe('conformance: broken backends', () => {
     const page = [
       '# Cases of the conformance suite',
       '',
-      'What each case proves of a backend that passes it, and broken backends that no other case catches: each was run against',
-      'the whole suite. There are cases for each format and each capability that a backend has, with `v1` in place of `v2` too.',
-      'How to run the suite against yours is in [Test a backend](../guides/test-a-backend.md).',
+      'The table says what each case proves about a backend that passes it, and lists broken backends that only this case',
+      'catches: each was run against the whole suite. There are cases for each format and each capability of a backend; those',
+      'with `v2` in their name exist for `v1`, too. [Test a backend](../guides/test-a-backend.md) says how to run the suite.',
       '',
       '| case | what it proves | it alone catches a backend that |',
       '| --- | --- | --- |',

@@ -55,7 +55,7 @@ export const configurationCases = {
     {
       name: 'update-target: what is not named stays',
       needs: ['readTarget', 'deploy'],
-      proves: 'Reading returns what was set, and what was set before. `null` takes a setting back.',
+      proves: 'Reading returns what was set, and what was set before. `null` resets a setting.',
       async run(subject) {
         const target = await ready(subject);
         await subject.call('updateTarget', {...target, settings: {sourceMaps: true}});
