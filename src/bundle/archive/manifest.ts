@@ -112,8 +112,8 @@ export async function readManifest(archivePath: string): Promise<BundleManifest 
   const value = tryJson(text);
   const result = v.safeParse(manifestSchema, value);
   if (result.success) return result.output;
-  // What lacks these is something else, of which each key would be a problem.
-  const isManifest = isRecord(value) && 'contentSha256' in value && 'files' in value;
+  // What lacks this is something else, of which each key would be a problem.
+  const isManifest = isRecord(value) && 'contentSha256' in value;
   if (!isManifest) throw refused(`${path} is not a manifest of mycli.`);
   throw refused(`The manifest ${path} is invalid: ${describeProblems(fieldProblems(result.issues))}`);
 }

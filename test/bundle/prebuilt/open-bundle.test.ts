@@ -119,7 +119,12 @@ describe('with its manifest', () => {
       '{"schemaVersion": 0, "contentSha256": "", "files": []}',
       'is invalid: .*schemaVersion must be 1',
     ],
-    ['a manifest of something else', '{"name": "shop"}', 'is not a manifest of mycli\\.$'],
+    [
+      'one that lists a file twice',
+      `{"contentSha256": "", "files": [${Array(2).fill('{"path": "a", "size": 1, "category": "static"}').join()}]}`,
+      'is invalid: .*files must not list a file twice',
+    ],
+    ['a manifest of something else', '{"name": "shop", "files": []}', 'is not a manifest of mycli\\.$'],
   ])('a manifest that is %s is refused', async (_what, text, message) => {
     const {path} = await build();
     await writeFile(`${path}.json`, text);
