@@ -1,5 +1,5 @@
 import {isAbsolute} from 'node:path';
-import {comparePaths, showPath} from '../../text/entry-names.js';
+import {showPath} from '../../text/entry-names.js';
 import type {BundleFile} from '../types.js';
 
 /** Where a symbolic link leads, as seen from the folder that contains everything. */
@@ -87,7 +87,7 @@ export function checkLinks(
   const work = linkWork();
   const unsupported: {path: string; reason: string}[] = [];
   const warnings: string[] = [];
-  for (const [path, target] of [...links].sort(([one], [other]) => comparePaths(one, other))) {
+  for (const [path, target] of links) {
     const problem = linkProblem(path, links, work);
     if (problem !== undefined) {
       unsupported.push({path, reason: `is a symbolic link to ${showPath(target)}, ${linkReasons[problem]}`});

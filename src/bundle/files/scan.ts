@@ -150,7 +150,7 @@ async function pathsIn(
     if (name !== '.git' && rule === undefined) leftOut[isRepository ? 'repositories' : 'debris'].push(path);
     return false;
   });
-  if (others.length === 0 && folder !== '') emptyFolders.push(folder);
+  if (others.length === 0) emptyFolders.push(folder);
   return others.flatMap(({path, isFolder, rule}) => {
     if (rule === undefined) return [path];
     ignored.push({path: isFolder ? `${path}/` : path, rule});
@@ -238,7 +238,7 @@ function withExecutables(directory: string, files: readonly ScannedFile[]): read
   const tellsNothing = files.every(({executable, linkTarget}) => executable || linkTarget !== undefined);
   if (!onWindows && !tellsNothing) return files;
   return files.map((file) => {
-    const isFile = file.linkTarget === undefined && file.size > 0;
+    const isFile = file.linkTarget === undefined;
     return {...file, executable: isFile && begins(sourceOf(directory, file.path), /^(?:#!|\x7FELF)/)};
   });
 }
