@@ -1,7 +1,7 @@
 import {symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {planBundle} from '../../../src/bundle/index.js';
+import {planBundle, verifyMarks} from '../../../src/bundle/index.js';
 import {makeFolder, type Tree} from '../../folder.js';
 import {planOptions, smallBuild} from '../project.js';
 
@@ -137,6 +137,21 @@ describe('v1', () => {
       suggestions: ["Make it server-only: pass --ssr-only 'server/**,ssr.js'"],
       details: {files: ['ssr.js'], count: 1},
     });
+    expect(await refusalOf(smallBuild, {...v1, ssrOnly: ['**/*', '!ssr.js']})).toMatchObject({
+      suggestions: ['Make it server-only: pass --ssr-only GLOB, with a list that does not exclude them'],
+    });
+  });
+
+  test.each([
+    ['no server-only file', [], 'ERR_SSR_ENTRY_MISSING', /^Build it again with --ssr-only GLOB, or with --static/],
+    ['a public entry', ['a.js'], 'ERR_SSR_ENTRY_PUBLIC', /^Build the archive again with --ssr-only a\.js,ssr\.js$/],
+  ] as const)('an archive with %s is refused', (_what, ssrOnly, code, advice) => {
+    const files = [...ssrOnly, 'ssr.js'].map((path) => {
+      return {path, size: 1, executable: false, ssrOnly: path !== 'ssr.js', ssrShared: false};
+    });
+    expect(() => {
+      verifyMarks({format: 'v1', files, patterns: ['a.js']});
+    }).toThrow(expect.objectContaining({code, suggestions: [expect.stringMatching(advice)]}) as Error);
   });
 });
 

@@ -366,7 +366,7 @@ describe('ignoring', () => {
   test.each([
     ['a default entry point', {ignore: ['ssr.*']}, '"ssr.*" excludes ssr.js'],
     ['a given one', {ssrOnly: ['server/render.js', 'ssr.js'], ignore: ['render.js']}, 'excludes server/render.js'],
-    ['all that a pattern matches', {ssrOnly: ['server/**', 'ssr.js'], ignore: ['server/']}, '"server/**"'],
+    ['all that a pattern matches', {ssrOnly: ['server/*.js', 'ssr.js'], ignore: ['server/']}, '"server/*.js"'],
   ])('a rule that hits %s is an error', async (_what, options, message) => {
     const cwd = await makeFolder(build);
     await expect(plan(cwd, options)).rejects.toMatchObject({
@@ -390,6 +390,17 @@ test('a rule that hits source maps, which a framework lists among its server fil
     code: 'ERR_SSR_ENTRY_MISSING',
     details: {rule: 'ssr.js'},
   });
+});
+
+test('a rule that hits a folder with the entry of a framework is an error, one that hits dot files is not', async () => {
+  const files = {'package.json': '{"dependencies": {"nuxt": "4"}}', 'build/nitro.json': '{}'};
+  const nuxt = await makeFolder({...files, 'build/server/index.mjs': '', 'build/public/a.js': ''});
+  await expect(plan(nuxt, {ignore: ['server/']})).rejects.toMatchObject({
+    code: 'ERR_SSR_ENTRY_MISSING',
+    details: {path: 'server/', rule: 'server/'},
+  });
+  const cwd = await makeFolder({...smallBuild, 'build/server/.cache': ''});
+  expect(pathsOf(await plan(cwd, {ignore: ['.cache']}))).toHaveLength(3);
 });
 
 describe('files that may hold secrets', () => {
