@@ -13,6 +13,7 @@ const paths = [
   'server/.hidden.js',
   'static/a.map',
   'a{b}.js',
+  '(id).js',
 ];
 
 describe('matching', () => {
@@ -27,6 +28,7 @@ describe('matching', () => {
     ],
     [['./ssr.js'], ['ssr.js']],
     [['a\\{b\\}.js'], ['a{b}.js']],
+    [['(id).js'], ['(id).js']],
     [['/ssr.js'], []],
     [[], []],
   ])('%j matches %j', (patterns, expected) => {

@@ -81,9 +81,11 @@ describe('scripts and dot files that are neither server-only nor shared', () => 
     expect(await warningsOf(build, {...options, ssrOnly, ssrShared: []})).toEqual([]);
   });
 
-  test('are not told where they are shared, of a cache, or secrets, of which others tell', async () => {
-    const tree = {...smallBuild, 'build/main.js': '', 'build/.turbo/a': '', 'build/.env': ''};
-    const options = {ssrOnly: ['ssr.js', 'server/*'], ssrShared: ['*.js'], allowSensitiveFiles: true};
+  test('are not told where they are shared, excluded, for visitors, of a cache, or secrets', async () => {
+    const others = {'build/server/public.mjs': '', 'build/static/other.js': ''};
+    const tree = {...smallBuild, ...others, 'build/main.js': '', 'build/.turbo/a': '', 'build/.env': ''};
+    const ssrOnly = ['ssr.js', 'server/*', '!server/public.mjs', 'static/app.js'];
+    const options = {ssrOnly, ssrShared: ['*.js'], allowSensitiveFiles: true};
     expect(await warningsOf(tree, options)).toEqual([
       expect.stringContaining('that may hold secrets'),
       expect.stringContaining("a framework's cache"),
