@@ -1,21 +1,20 @@
-import {withTimeout, pluginTimeoutMs} from '../call.js';
+import {pluginTimeoutMs} from '../call.js';
 import {backendApiVersion} from '../host-backend.js';
 import type {BackendsHookOptions} from '../contract.js';
-import {createBackendRegistry, type BackendFailure, type BackendRegistry, type PluginBackend} from '../registry.js';
+import {createBackendRegistry, type BackendFailure, type BackendRegistry} from '../registry.js';
 import {isRecord} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
 
-export interface HookOutcome {
-  readonly successes: readonly {readonly result: unknown}[];
-  readonly failures: readonly {readonly error: unknown}[];
-}
-
-export interface BackendPlugin {
+interface AskedPlugin {
   readonly name: string;
   readonly version?: string | undefined;
-  /** Imports and runs the hooks of this plugin only: one that hangs on import would block the results of all. */
-  runHook(options: BackendsHookOptions, timeoutMs: number): Promise<HookOutcome>;
+}
+
+/** What the hooks of plugins have answered. One that does not answer in time is among the failures. */
+export interface HookOutcome {
+  readonly successes: readonly {readonly plugin: AskedPlugin; readonly result: unknown}[];
+  readonly failures: readonly {readonly plugin: AskedPlugin; readonly error: unknown}[];
 }
 
 interface DiscoveryOptions {
@@ -24,51 +23,45 @@ interface DiscoveryOptions {
   readonly failures?: readonly BackendFailure[] | undefined;
   /** `plugin/name` of backends to use where several plugins have one of that name. @default none */
   readonly chosen?: readonly string[] | undefined;
-  /** Limit for importing and calling a plugin's hook, in milliseconds. @default 10000 */
-  readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Asks all plugins for their backends, and registers them in the order of `mycli plugins`. */
+/**
+ * Asks all plugins for their backends, and registers them in the order of `mycli plugins`.
+ * @param runHook calls the hook of each plugin
+ */
 export async function discoverBackends(
-  plugins: readonly BackendPlugin[],
-  {version, failures: known = [], chosen, timeoutMs = pluginTimeoutMs, signal}: DiscoveryOptions,
+  runHook: (options: BackendsHookOptions, timeoutMs: number) => Promise<HookOutcome>,
+  {version, failures: known = [], chosen, signal}: DiscoveryOptions,
 ): Promise<BackendRegistry> {
   signal.throwIfAborted();
-  const ordered = [...plugins].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const host = {version, apiVersion: backendApiVersion};
-  const reports = await Promise.all(
-    ordered.map(async (plugin) => {
-      const running = withTimeout(plugin.runHook({host}, timeoutMs), timeoutMs, signal);
-      const outcome = await running.catch((error: unknown) => {
-        signal.throwIfAborted();
-        return {successes: [], failures: [{error}]};
-      });
-      return reportOf(plugin, outcome);
-    }),
-  );
+  const {successes, failures} = await runHook({host: {version, apiVersion: backendApiVersion}}, pluginTimeoutMs);
+  signal.throwIfAborted();
+  const answers = successes.map(({plugin, result}) => {
+    const backends: unknown = isRecord(result) ? result['backends'] : undefined;
+    return {plugin, backends: Array.isArray(backends) ? (backends as readonly unknown[]) : undefined};
+  });
+  const problems = [
+    ...failures.map(({plugin, error}) => ({plugin, problem: `failed: ${oneLine(messageOf(error))}`})),
+    ...answers.flatMap(({plugin, backends}) =>
+      backends === undefined ? [{plugin, problem: 'returned no {backends: [...]}'}] : [],
+    ),
+  ];
   return createBackendRegistry(
-    reports.flatMap(({backends}) => backends),
-    [...known, ...reports.flatMap(({failures}) => failures)],
+    inOrder(answers).flatMap(({plugin: {name, version: own}, backends = []}) =>
+      backends.map((backend) => ({plugin: name, version: own, backend})),
+    ),
+    [
+      ...known,
+      ...inOrder(problems).map(({plugin: {name}, problem}) => ({
+        plugin: name,
+        message: asSentence(`Plugin ${name}: its mycli:backends hook ${problem}`),
+      })),
+    ],
     chosen,
   );
 }
 
-function reportOf(
-  {name: plugin, version}: BackendPlugin,
-  {successes, failures}: HookOutcome,
-): {readonly backends: readonly PluginBackend[]; readonly failures: readonly BackendFailure[]} {
-  const answers = successes.map(({result}) => (isRecord(result) ? result['backends'] : undefined));
-  const problems = [
-    ...failures.map(({error}) => `failed: ${oneLine(messageOf(error))}`),
-    ...answers.filter((answer) => !Array.isArray(answer)).map(() => 'returned no {backends: [...]}'),
-  ];
-  const backends = answers.flatMap((answer): readonly unknown[] => (Array.isArray(answer) ? answer : []));
-  return {
-    backends: backends.map((backend) => ({plugin, version, backend})),
-    failures: problems.map((problem) => ({
-      plugin,
-      message: asSentence(`Plugin ${plugin}: its mycli:backends hook ${problem}`),
-    })),
-  };
+function inOrder<Answer extends {readonly plugin: AskedPlugin}>(answers: readonly Answer[]): readonly Answer[] {
+  return answers.toSorted((a, b) => (a.plugin.name < b.plugin.name ? -1 : Number(a.plugin.name > b.plugin.name)));
 }

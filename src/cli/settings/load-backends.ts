@@ -1,6 +1,5 @@
-import type {Interfaces} from '@oclif/core';
 import {secretsOf} from '../../backends/resolve-backend.js';
-import type {BackendPlugin} from '../../backends/plugins/discover.js';
+import type {BackendsHookOptions} from '../../backends/contract.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import type {CommandContext} from '../command/command-context.js';
 import {goesOn, skipsPlugins} from '../command/plugins.js';
@@ -25,23 +24,12 @@ export async function loadWantedBackends(
 export async function loadAllBackends(context: CommandContext, settings: Settings): Promise<BackendRegistry> {
   const {config, env, flags, output, signal} = context;
   const {discoverBackends} = await import('../../backends/plugins/discover.js');
-  const withBackends = skipsPlugins(env)
-    ? []
-    : [...config.plugins.values()].filter(({hooks}) => hooks[hook] !== undefined);
   if (skipsPlugins(env)) output.warn("MYCLI_SKIP_PLUGINS is set, so plugins' backends are unavailable.");
-  const plugins = withBackends.map((plugin): BackendPlugin => {
-    const {name, version} = plugin;
-    // The same configuration with this plugin only, so that one that hangs does not block the results of the others.
-    const scoped = Object.assign(Object.create(config) as Interfaces.Config, {plugins: new Map([[name, plugin]])});
-    return {
-      name,
-      version,
-      runHook: (options, timeoutMs) => scoped.runHook(hook, {...options}, timeoutMs, true),
-    };
-  });
+  const runHook = (options: BackendsHookOptions, timeoutMs: number) =>
+    config.runHook(hook, {...options}, timeoutMs, true);
   const chosen = Object.keys(settings.backendOptions.value);
   const {pluginProblems: failures} = context.session;
-  const registry = await discoverBackends(plugins, {version: config.version, failures, chosen, signal});
+  const registry = await discoverBackends(runHook, {version: config.version, failures, chosen, signal});
   const secrets = registry.registrations.flatMap((registration) =>
     secretsOf(registration.backend, {backendOptions: optionsFor(registration, settings)}, env),
   );
