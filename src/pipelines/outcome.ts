@@ -207,11 +207,12 @@ function lookForChange(ledger: Ledger): readonly Suggestion[] {
 }
 
 /** An upload whose answer was lost, if it was looked for afterwards. */
-function lostUpload({lost, open, release}: Ledger): Telling {
+function lostUpload(ledger: Ledger): Telling {
+  const {lost, open, release} = ledger;
   if (lost === undefined) return {};
   const {bundleId} = lost;
   if (bundleId === undefined)
-    return {look: ['mycli looked for the bundle afterwards and did not find it yet.', checkBeforeRetrying]};
+    return {look: ['mycli looked for the bundle afterwards and did not find it yet.', ...lookForBundle(ledger)]};
   const run = ['bundle:deploy', bundleId, ...(open?.flags(release?.targetSlug ?? 'TARGET') ?? [])];
   const is = `It is bundle ${String(bundleId)}: a new one with the same message is there.`;
   return {look: [is, ['To deploy it: ', {run}]]};

@@ -19,6 +19,7 @@ const setting: Change = {
   planned: {operation: 'set-variables', targetSlug: 'live', bundleIds: []} as never,
 };
 const sent = {call: 'upload', at: new Date(0)} as const;
+const deploying = {built: {bundle: {format: 'v1'}}} as unknown as Facts;
 const target = {targetSlug: 'qa', created: true};
 const created = {release: undefined, target, changes: [change]};
 const uploaded = {bundle: {}, bundleId: 2, uploaded: {bundleId: 2}} as unknown as Facts;
@@ -48,11 +49,13 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
   [
     'upload',
     interrupted,
-    {sent, built: {bundle: {format: 'v1'}} as never},
+    {...deploying, sent},
     `Stopped. The bundle may have been uploaded, and its deployment to live may have started. ${left}`,
     'bundle:list\nmycli bundle:history --target live',
   ],
   ['upload', refused, {sent}, 'No.'],
+  ['upload', refused, {sent, lost: {bundleId: undefined}}, 'No.', 'bundle:list'],
+  ['upload', refused, {...deploying, sent, lost: {bundleId: undefined}}, `No. ${left}`, 'bundle:history --target live'],
   ['upload', refused, {sent, lost: {bundleId: 5}}, 'No.', 'bundle:deploy 5 --target live'],
   ['deploy', interrupted, uploaded, 'Stopped. Bundle 2 was uploaded. Nothing was deployed.', 'bundle:deploy 2'],
   [
