@@ -119,14 +119,14 @@ export function unfitSlugs({slugs = {}}: Pick<Backend, 'slugs'>, given: GivenSlu
     const {[kind]: own} = slugs;
     const pattern = own === undefined ? plainSlug : new RegExp(`^(?:${own})$`, 'u');
     if (slug === undefined || slug === '' || pattern.test(slug)) return [];
-    const what = own === undefined ? 'without blanks, "/", "\\", "?", "#" and "%"' : `that matches ${own}`;
+    const what = own === undefined ? 'without blanks, "/", "\\", "?", "&", "#" and "%"' : `that matches ${own}`;
     return [`a ${kind} slug ${what}, not "${slug}"`];
   });
 }
 
 type GivenSlugs = Pick<BackendCheckContext, 'projectSlug' | 'targetSlug'>;
 
-const plainSlug = /^[^\s\p{Cc}/\\?#%]+$/u;
+const plainSlug = /^[^\s\p{Cc}/\\?&#%]+$/u;
 
 /** The error of a configured backend that cannot take the slugs of a call. */
 export function unfitForSlugs({name}: Pick<Backend, 'name'>, unfit: readonly string[]): RuntimeCliError {

@@ -105,6 +105,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   ),
   brokenProjects('cuts the slugs of projects after 40 characters', (slug) => slug.slice(0, 40)),
   brokenProjects('puts the slugs of projects into URLs as they are', (slug) => slug.replace(/[?#].*/, '')),
+  brokenProjects('puts the slugs of projects into queries as they are', (slug) => slug.replace(/&.*/, '')),
   broken('does not tell capitals in the slug of a target that it deletes', (good) => ({
     deleteTarget: ({targetSlug}, context) => good.deleteTarget({targetSlug: targetSlug.toLowerCase()}, context),
   })),

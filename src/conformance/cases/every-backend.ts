@@ -42,7 +42,7 @@ export const everyBackendCases: readonly Case[] = [
   {
     name: 'projects whose slugs differ are different projects',
     proves:
-      'Even if they differ only in case, after 60 characters, or after a `?`, `#`, `%` or blank (unless `slugs` ' +
+      'Even if they differ only in case, after 60 characters, or after a `?`, `&`, `#`, `%` or blank (unless `slugs` ' +
       'excludes those). A slug that the service cannot take is an error.',
     async run(subject) {
       const {backend, parts} = subject;

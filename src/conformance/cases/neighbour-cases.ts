@@ -16,7 +16,7 @@ export const encodeSlugs =
 /** Slugs that a service, or a URL or pattern that they are not escaped for, may take for this one or for each other. */
 export function slugsLike(slug: string): readonly string[] {
   const patterns = [slug.replace('-', '_'), slug.replace('-', '%')];
-  return [slug.toUpperCase(), ...patterns, `${slug}?x`, `${slug}#x`, `${slug}%20x`, `${slug} x`];
+  return [slug.toUpperCase(), ...patterns, `${slug}?x`, `${slug}&x`, `${slug}#x`, `${slug}%20x`, `${slug} x`];
 }
 
 /** What a target has, by the member that shows it. */

@@ -36,7 +36,7 @@ async function startNameless(members: object = {}) {
 }
 
 describe("a slug that a plugin's backend cannot take", () => {
-  test.each(['qa#old', 'qa?x', 'qa%2Fold', 'q a', 'qa\\old'])(
+  test.each(['qa#old', 'qa?x', 'qa&x', 'qa%2Fold', 'q a', 'qa\\old'])(
     '%s is refused before anything is sent',
     async (targetSlug) => {
       const {options, calls, host} = await startNameless();
