@@ -188,3 +188,12 @@ test('logs end on a signal in the middle of a message with millions of entries',
   child.kill('SIGINT');
   expect(await ended).toMatchObject({code: 0, stdout: 'match first\n'});
 });
+
+test('logs of a target that is missing do not claim to be followed', async () => {
+  await using bench = await createRuntimeBench({MYCLI_RUNTIME_BACKEND: 'legacy'});
+  await bench.mycli(['push', '--target', 'staging']);
+  const {code, stderr} = await bench.mycli(['logs', '--target', 'nope']);
+  expect(code, stderr).toBe(7);
+  expect(stderr).toContain('Error: The project "shop" has no target "nope".\n');
+  expect(stderr).not.toContain('Following');
+});
