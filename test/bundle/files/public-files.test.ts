@@ -1,7 +1,7 @@
 import {symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {planBundle, verifyMarks} from '../../../src/bundle/index.js';
+import {checkArchivedScripts, openBundle, planBundle, verifyMarks, writeBundle} from '../../../src/bundle/index.js';
 import {makeFolder, type Tree} from '../../folder.js';
 import {planOptions, smallBuild} from '../project.js';
 
@@ -155,6 +155,24 @@ describe('v1', () => {
       verifyMarks({format: 'v1', files, patterns: ['a.js']});
     }).toThrow(expect.objectContaining({code, suggestions: [expect.stringMatching(advice)]}) as Error);
   });
+});
+
+test('an archive without its manifest, which nobody checked, is refused if it publishes code of a server', async () => {
+  const cwd = await makeFolder({...smallBuild, 'build/api.js': "require('node:http').createServer().listen(80);"});
+  const plan = await planBundle(planOptions(cwd, {allowSensitiveFiles: true}));
+  for (const manifest of [false, true]) {
+    const {path} = await writeBundle(plan, {path: join(cwd, 'bundle'), manifest});
+    const checking = checkArchivedScripts(await openBundle(path));
+    if (manifest) await expect(checking).resolves.toEqual([]);
+    else await expect(checking).rejects.toMatchObject({code: 'ERR_SSR_ENTRY_PUBLIC', details: {files: ['api.js']}});
+  }
+});
+
+test('a script that no browser can load is told', async () => {
+  expect(await warningsOf({...smallBuild, 'build/static/app.js': "import 'three';"})).toEqual([
+    'No browser can load these scripts, because they import packages by name: static/app.js (imports three). ' +
+      'Bundle them, or name the packages in an import map of the page.',
+  ]);
 });
 
 test.each(['v1', 'v2'] as const)('%s: the entry and the packages of a framework are never public', async (format) => {
