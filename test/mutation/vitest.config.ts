@@ -27,7 +27,7 @@ export default defineConfig({
   ...config,
   test: {
     ...test,
-    include: ['test/{backends,bundle,http/rate-limit}/**/*.test.ts'],
+    include: ['test/{backends,bundle,http/rate-limit}/**/*.test.ts', 'test/frameworks/builds.test.ts'],
     exclude: ['test/backends/conformance.test.ts'],
     setupFiles: ['test/mutation/load-constants.ts'],
     testNamePattern: new RegExp(`^(?!.*(?:${slow.join('|')}))`),

@@ -63,21 +63,17 @@ describe('the options for a bundle', () => {
       {ssrParameters: {fine: 1, a: ['fine', {b: Number.NaN}]}},
       'ssrParameters contains a value that JSON cannot represent, at a[1].b',
     ],
-    [
-      {env: {SOURCE_DATE_EPOCH: '1s'}},
-      'SOURCE_DATE_EPOCH must be seconds since 1970, at most 2147483647 (2038-01-19), not "1s"',
-    ],
-    [
-      {env: {SOURCE_DATE_EPOCH: '2147483648'}},
-      'SOURCE_DATE_EPOCH must be seconds since 1970, at most 2147483647 (2038-01-19), not "2147483648"',
-    ],
+    ...['1s', '1e3', '-1', '2147483648'].map((epoch): [options: {env: object}, message: string] => [
+      {env: {SOURCE_DATE_EPOCH: epoch}},
+      `SOURCE_DATE_EPOCH must be seconds since 1970, at most 2147483647 (2038-01-19), not "${epoch}"`,
+    ]),
   ])('refuse %j: %s', (options, message) => {
     expect(refused(options)).toEqual([message]);
   });
 
   test('refuse a project that the archive library would take for a drive', () => {
-    expect(refused({format: 'v1', projectSlug: 'c:shop'})).toEqual([
-      'projectSlug must not start with a drive such as "c:" in a v1 bundle: "c:shop"',
+    expect(refused({format: 'v1', projectSlug: 'cd:shop'})).toEqual([
+      'projectSlug must not start with a drive such as "c:" in a v1 bundle: "cd:shop"',
     ]);
   });
 

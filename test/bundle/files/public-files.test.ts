@@ -168,6 +168,13 @@ test('an archive without its manifest, which nobody checked, is refused if it pu
   }
 });
 
+test('what the server imports is refused, unless it is for browsers, too', async () => {
+  const tree = {...smallBuild, 'build/ssr.js': "import './lib/a.js';\nimport './static/app.js';", 'build/lib/a.js': ''};
+  const error = {code: 'ERR_SSR_ENTRY_PUBLIC', details: {files: ['lib/a.js']}};
+  expect(await refusalOf(tree, {})).toMatchObject(error);
+  expect(await warningsOf(tree, {ssrOnly: ['ssr.js', 'server/*', 'lib/*'], ssrShared: ['static/*']})).toEqual([]);
+});
+
 test('a script that no browser can load is told', async () => {
   expect(await warningsOf({...smallBuild, 'build/static/app.js': "import 'three';"})).toEqual([
     'No browser can load these scripts, because they import packages by name: static/app.js (imports three). ' +
