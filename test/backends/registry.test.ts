@@ -30,7 +30,7 @@ describe('the registry of backends', () => {
         code: 'ERR_BACKEND_UNKNOWN',
         exitCode: 3,
         message: expect.stringContaining('auto, api, legacy') as string,
-        suggestions: ['Did you mean "legacy"?'],
+        suggestions: ['Did you mean legacy?'],
       }),
     );
   });
@@ -100,7 +100,7 @@ describe('the registry of backends', () => {
 
   test('"auto" may be what was meant', () => {
     expect(() => createBackendRegistry().get('atuo')).toThrow(
-      expect.objectContaining({suggestions: ['Did you mean "auto"?']}),
+      expect.objectContaining({suggestions: ['Did you mean auto?']}),
     );
   });
 

@@ -111,7 +111,7 @@ function globalFetch(): ((request: Request) => Promise<Response>) | undefined {
 
 /** Gives `copy` the headers of `request`. A clone has the class that its own `fetch` knows, unlike a new `Request`. */
 function withHeadersOf(request: Request, copy: Request): Request {
-  for (const name of [...copy.headers.keys()]) if (!request.headers.has(name)) copy.headers.delete(name);
+  for (const name of [...copy.headers.keys()]) copy.headers.delete(name);
   for (const [name, value] of request.headers) copy.headers.set(name, value);
   return copy;
 }

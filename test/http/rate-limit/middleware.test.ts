@@ -237,6 +237,24 @@ test('a request whose body is spent and was not kept is not retried: a warning, 
   expect(server.requests).toHaveLength(1);
 });
 
+test('a request whose body is spent already can be handed in', async () => {
+  const request = post('http://a.test');
+  await request.text();
+  expect(() => createRateLimitMiddleware(quick).onRequest({request})).not.toThrow();
+});
+
+test.each([
+  ['its answer passes', {}, 200],
+  ['no retries are left', {maxRetries: 0}, 429],
+])('the copy of a request is released when %s', async (_, config, status) => {
+  const middleware = createRateLimitMiddleware({...quick, ...config});
+  const request = post('http://a.test');
+  const clone = vi.spyOn(request, 'clone');
+  middleware.onRequest({request});
+  await middleware.onResponse({request, response: new Response('', {status})});
+  expect(clone.mock.results).toMatchObject([{value: {bodyUsed: true}}]);
+});
+
 test('a response that is not passed on is released, unless someone reads it', async () => {
   const read = new Response('read by somebody', {status: 429});
   const reader = read.body?.getReader();

@@ -1,6 +1,6 @@
 import {getEventListeners} from 'node:events';
 import {describe, expect, test} from 'vitest';
-import {createRetryWait} from '../../../src/http/rate-limit/wait.js';
+import {createRetryWait, delay} from '../../../src/http/rate-limit/wait.js';
 import type {RetryEvent} from '../../../src/http/types.js';
 
 /** The wait of a client, and what it tells. */
@@ -59,4 +59,8 @@ describe('the wait of a client with its own retries', () => {
     expect(await wait({retries: 0, status: 429, reason: '429'})).toBe(false);
     expect(events).toHaveLength(1);
   });
+});
+
+test('delay: a signal that is aborted already leaves nothing to wait for', async () => {
+  expect(await delay(600_000, AbortSignal.abort())).toBe(false);
 });
