@@ -284,7 +284,7 @@ export const bundleRows = {
     flag: {name: 'node-version', char: 'n', value: 'VERSION'},
     config: false,
     ...name,
-    summary: 'Node.js version on the server.',
+    summary: 'Node.js on the server.',
     details: 'Sets the SSR parameter SSRFunctionNodeVersion.',
   },
   rootDir: {
