@@ -118,7 +118,7 @@ export interface SuccessEvent extends EventBase {
   readonly type: 'outcome';
   /** Tells it from a failure. */
   readonly status: 'success';
-  /** What the function resolves to; on the command line, the document of `--json`. */
+  /** What the function resolves to; on the command line, the document of `--json`. Without `access`. */
   readonly result?: unknown;
 }
 
@@ -128,7 +128,7 @@ export interface FailureEvent extends EventBase {
   readonly type: 'outcome';
   /** `interrupted`: by a signal. */
   readonly status: 'error' | 'interrupted';
-  /** As `--json` prints it. */
+  /** As `--json` prints it, without `access`. */
   readonly error: EventError;
 }
 

@@ -13,9 +13,11 @@ import type {PushPreview} from '../operations/push/options.js';
 import type {BundleId, TargetItem} from '../backends/contract.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
 import {deleteBundlesFrom, describeDeletion} from '../operations/delete-bundles.js';
+import {quickLook} from '../operations/call-backend.js';
 import {pollUntil} from '../operations/deploy/poll.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
+import type {Outlet} from '../operations/host.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {ProjectOptions} from '../operations/options.js';
 import {
@@ -23,6 +25,7 @@ import {
   findPreview,
   isOfOther,
   updateOf,
+  sendsAccessHeader,
   withAccessHeader,
   previewSlugs,
   listPreviewItems,
@@ -30,6 +33,7 @@ import {
   previewName,
 } from '../operations/targets/previews.js';
 import type {PushRequest} from '../operations/push/request.js';
+import {accessOf} from '../operations/targets/compare-target.js';
 import {deleteTargetFrom, findDoomed, refuseProduction} from '../operations/targets/delete-target.js';
 import {readTargets, warnOfNear} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
@@ -45,6 +49,14 @@ async function look(open: OpenBackend, branch: string, copyFrom?: string) {
   return {open, slug, item};
 }
 
+/** Whoever has lost the value of an access header needs a new one. */
+async function warnOfAccess(open: OpenBackend, slug: string, outlet: Outlet): Promise<void> {
+  const headers = open.backend.listAccess && (await quickLook(open, (once) => accessOf(once, slug)));
+  if (headers === undefined || headers.length === 0) return;
+  const rotate = `mycli target:apply ${slug} --rotate`;
+  outlet.warn(`${slug} has an access header, shown when it was created. If its value is lost, run: ${rotate}`);
+}
+
 /** What a preview of a branch takes: a push, and a target if there is none. */
 async function plan(
   {branch, copyFrom, configuration, onAccess, optionsOf, ...options}: DeployPreviewOptions,
@@ -54,7 +66,12 @@ async function plan(
     needs: ['targets', 'create-target'],
     name: 'find',
     title: `Find the preview of ${branch}`,
-    run: (backend) => look(backend, branch, copyFrom),
+    async run(backend, outlet) {
+      const found = await look(backend, branch, copyFrom);
+      if (configuration?.access === true && found.item !== undefined && !sendsAccessHeader(options.check))
+        await warnOfAccess(backend, found.slug, outlet);
+      return found;
+    },
   });
   // The target is on this backend only.
   const reached = {...options, preference: open.project.backend, targetSlug: slug};

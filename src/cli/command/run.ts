@@ -257,7 +257,7 @@ function interruption(reason: unknown, error: unknown): unknown {
 }
 
 function fail(session: Session, error: unknown): number {
-  const {output, signal, foreign} = session;
+  const {output, signal, foreign, access} = session;
   const requested = requestedExitCode(error);
   if (requested !== undefined && foreign) return requested;
   output.releaseStream();
@@ -266,7 +266,8 @@ function fail(session: Session, error: unknown): number {
   output.error(message, requestId === undefined ? advice : [...advice, `Request ID: ${requestId}`]);
   for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);
   const report = reportOf(own, output);
-  output.document({error: report} satisfies ErrorDocument);
+  const shown = access === undefined ? report : {...report, details: {...report.details, access}};
+  output.document({error: shown} satisfies ErrorDocument);
   session.events?.fail(report, signal.aborted ? 'interrupted' : 'error');
   return report.exitCode;
 }

@@ -33,6 +33,8 @@ export interface Session {
   readonly ledgers: Ledger[];
   /** What to exit with after success, when it is the outcome of another program. */
   exitCode?: number | undefined;
+  /** The value of an access header that was made. Only the document says it: errors and events are kept in logs. */
+  access?: string | undefined;
   events?: RunEvents | undefined;
   /** How our command ended, whatever plugins' hooks do. */
   ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};

@@ -97,13 +97,13 @@ export function renderApplied(result: AppliedTarget, output: Output): AppliedTar
 /** Runs what may make an access header, whose value is shown even if it fails later. */
 export async function withAccess<Result>(
   {targetSlug, file}: {readonly targetSlug: string; readonly file?: string | undefined},
-  output: Output,
+  {output, session}: Pick<CommandContext, 'output' | 'session'>,
   run: (onAccess: (value: string) => void) => Promise<Result>,
 ): Promise<Result> {
-  let made: string | undefined;
   try {
-    return await run((value) => (made = value));
+    return await run((value) => (session.access = value));
   } finally {
+    const made = session.access;
     if (made !== undefined && file !== undefined) {
       await replaceTextFile(file, `${made}\n`, 0o600);
       output.outcome(`Wrote the value of the access header of ${targetSlug} to ${file}.`);

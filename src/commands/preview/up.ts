@@ -57,7 +57,7 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp, 'preview:up
     }
     const resultOf = (ledger: Parameters<typeof deployedPreview>[0]) => deployedPreview(ledger, branch);
     const {withAccess} = await import('../../cli/output/render-configuration.js');
-    const outcome = await withAccess({targetSlug: `The preview of ${branch}`}, context.output, (onAccess) =>
+    const outcome = await withAccess({targetSlug: `The preview of ${branch}`}, context, (onAccess) =>
       withNextSteps(() => deployPreview({...deploy, onAccess}, host), resultOf, {history: false}),
     );
     renderPush(outcome, context.output);

@@ -34,17 +34,20 @@ export default class TargetApply extends BaseCommand<typeof TargetApply, 'target
     const {settings, options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {applyTarget} = await import('../../pipelines/configure.js');
     const {glanceAtTargets} = await import('../../pipelines/targets.js');
-    const {requireConfiguration} = await import('../../cli/setup/target-config.js');
+    const {requireConfiguration, targetConfigurationOf} = await import('../../cli/setup/target-config.js');
     const {listDifferences, renderApplied, withAccess} = await import('../../cli/output/render-configuration.js');
     const readSlugs = () => glanceAtTargets(options, host);
-    const configuration = await requireConfiguration(settings, options.targetSlug, context, readSlugs);
+    // A preview, which no configuration describes, can get a new header, too.
+    const configuration = rotate
+      ? await targetConfigurationOf(settings)
+      : await requireConfiguration(settings, options.targetSlug, context, readSlugs);
     const confirm = async (_: string, diff: TargetDiff) => {
       listDifferences(diff, context.output);
       await ask(`Change ${options.targetSlug} of ${options.projectSlug}?`);
     };
     const wait = targetWait(settings, false);
     const place = {targetSlug: options.targetSlug, file: file === undefined ? undefined : resolve(context.cwd, file)};
-    const result = await withAccess(place, context.output, (onAccess) =>
+    const result = await withAccess(place, context, (onAccess) =>
       applyTarget({...options, configuration, rotate, dryRun, ...wait, ...guards, confirm, onAccess}, host),
     );
     return renderApplied(result, context.output);

@@ -34,7 +34,7 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
     const {renderCreated} = await import('../../cli/output/render-targets.js');
     const configuration = await targetConfigurationOf(settings);
     const creation = {...options, ...targetWait(settings, true), name, copyFrom, configuration, dryRun};
-    const result = await withAccess(options, context.output, (onAccess) => createTarget({...creation, onAccess}, host));
+    const result = await withAccess(options, context, (onAccess) => createTarget({...creation, onAccess}, host));
     const isConfigured = Object.keys(configuration).length > 0;
     return renderCreated({...result, dryRun, ...(isConfigured && {configuration})}, context.output);
   }

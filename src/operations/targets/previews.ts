@@ -131,3 +131,9 @@ export function withAccessHeader(
   if (access === undefined || checks === undefined) return checks;
   return [checks].flat().map((one) => ({...one, headers: {[accessHeader]: access, ...one.headers}}));
 }
+
+export function sendsAccessHeader(checks: DeployPreviewOptions['check']): boolean {
+  return [checks ?? []]
+    .flat()
+    .some(({headers = {}}) => Object.keys(headers).some((name) => name.toLowerCase() === accessHeader));
+}

@@ -1,10 +1,10 @@
 import {afterEach, beforeEach, expect, test} from 'vitest';
-import {rm, writeFile} from 'node:fs/promises';
+import {readFile, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {BearerTokenStrategy, deployBundle, prunePreviews} from '../../../src/index.js';
 import {previewName, previewSlugs} from '../../../src/operations/targets/previews.js';
 import {git, gitEnvironment, commit} from '../../bundle/provenance/repository.js';
-import {runCli, binary} from '../spawn-cli.js';
+import {binary, runCli, start} from '../spawn-cli.js';
 import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
 
 let bench: RuntimeBench;
@@ -127,6 +127,38 @@ test('a preview that is made says so if the push to it fails', async () => {
     message: expect.stringMatching(/^Target preview-a was created\. /) as string,
     details: {targetSlug: 'preview-a', created: true},
   });
+});
+
+interface Failed {
+  readonly error: {readonly exitCode: number; readonly details: {readonly targetSlug: string; readonly access: string}};
+}
+
+test('the value of an access header is in the document if the push fails or is interrupted, and can be renewed', async () => {
+  await writeFile(join(bench.project, 'mycli.config.json'), '{"preview": {"access": true}}');
+  const {project, env, runtime} = bench;
+  const events = join(project, 'events.ndjson');
+  const args = ['preview:up', 'a', '--json', '--debug', '--events', events];
+  runtime.addFault('hang:route=upload');
+  const {child, ended} = start(binary, args, {cwd: project, env});
+  await expect.poll(() => readFile(events, 'utf8')).toMatch(/"step":"upload".*"status":"started"/);
+  child.kill('SIGINT');
+  const interrupted = await ended;
+  runtime.clearFaults();
+  runtime.addFault('422x1:route=upload');
+  const refused = await bench.mycli(args.with(1, 'b'));
+  for (const {stdout, stderr} of [interrupted, refused]) {
+    const {details} = (JSON.parse(stdout) as Failed).error;
+    expect(details).toMatchObject({targetSlug: expect.stringMatching(/^preview-[ab]$/) as string, created: true});
+    expect(details.access).toMatch(/^[\w-]{32}$/);
+    expect(stderr + (await readFile(events, 'utf8'))).not.toContain(details.access);
+  }
+  const {warnings} = await documentOf(['preview:up', 'a']);
+  expect(warnings).toEqual([expect.stringContaining('run: mycli target:apply preview-a --rotate')]);
+  const rotate = ['target:apply', 'preview-a', '--rotate', '--yes', '--events', events];
+  const {access} = await documentOf<{readonly access: string}>(rotate);
+  expect(await readFile(events, 'utf8')).not.toContain(access);
+  const header = {MYCLI_CHECK_HEADER: `x-sfdc-access-control=${access}`};
+  expect((await documentOf(['preview:up', 'a', '--check', '/'], header)).warnings).toEqual([]);
 });
 
 test('a preview is not made for a build that cannot be pushed', async () => {

@@ -107,6 +107,16 @@ describe('target:diff and target:apply', () => {
     expect(checked.code).toBe(0);
   });
 
+  test('the value of a new access header is in the document of a failure, but in no event', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    await configure({targets: {staging: {access: true, settings: {sourceMaps: true}}}});
+    bench.runtime.addFault('422x1:route=update-target');
+    const {stdout} = await bench.mycli('target:apply staging --yes --json --events events.ndjson'.split(' '));
+    const {access} = (JSON.parse(stdout) as {error: {details: {access: string}}}).error.details;
+    expect(access).toMatch(/^[\w-]{32}$/);
+    expect(await readFile(join(bench.project, 'events.ndjson'), 'utf8')).not.toContain(access);
+  });
+
   test('a service that may not be changed is not, and hooks and guards of the target hold', async () => {
     await bench.mycli(['push', '--target', 'staging', '--wait']);
     await configure({targets: {staging: {settings: {sourceMaps: true}, guard: {confirm: true}}}});
