@@ -132,7 +132,11 @@ describe('PWA Kit', () => {
 
   test('PWA Kit: settings in YAML are refused, not overlooked', async () => {
     await write('@example/pwa-kit-dev', {...build, 'config/default.yml': 'ssrOnly: []'});
-    await expect(plan()).rejects.toMatchObject({code: 'ERR_CONFIG_INVALID'});
+    await expect(plan()).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringMatching(/default\.yml is YAML/) as string,
+      suggestions: ['Write the settings as .js or .json.'],
+    });
   });
 });
 
