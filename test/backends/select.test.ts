@@ -1,9 +1,19 @@
 import {describe, expect, test} from 'vitest';
-import {deployFallbackReason, firstChoice, uploadFallbackReason} from '../../src/backends/select.js';
+import {
+  deployFallbackReason,
+  failedTwice,
+  fallbackWarning,
+  firstChoice,
+  uploadFallbackReason,
+} from '../../src/backends/select.js';
 import {createError, type ErrorCode} from '../../src/errors/index.js';
+import {BearerTokenStrategy} from '../../src/http/auth/strategies.js';
 
-test('auto: without an API connection, legacy serves; what is named serves always', () => {
+test('auto: without an API connection, legacy serves, else Api; what is named serves always', () => {
+  const apiConnection = {origin: 'https://api.example', organizationId: 'o', auth: new BearerTokenStrategy('token')};
   expect(firstChoice('auto', {})).toBe('legacy');
+  expect(firstChoice('auto', {apiConnection})).toBe('api');
+  expect(firstChoice('acme', {apiConnection})).toBe('acme');
   expect(firstChoice('api', {})).toBe('api');
 });
 
@@ -82,4 +92,23 @@ describe('falling back after a request to deploy', () => {
     expect(deployFallbackReason(new TypeError('bug'))).toBeUndefined();
     expect(deployFallbackReason(Object.assign(new Error('bug'), {code: 'ERR_FORBIDDEN', status: 403}))).toBeUndefined();
   });
+});
+
+test("a firewall's page with a status of refusal is no answer of the service, so nothing falls back", () => {
+  expect(uploadFallbackReason(createError('ERR_NETWORK', 'A page.', {status: 403}))).toBeUndefined();
+  expect(uploadFallbackReason(createError('ERR_FORBIDDEN', 'No.', {status: 403}))).toContain('(403)');
+});
+
+test('a fallback that fails as well says why there was one, first', () => {
+  expect(fallbackWarning('it was refused')).toBe('Fell back to the Runtime (API key) backend: it was refused.');
+  const first = createError('ERR_FORBIDDEN', 'No.', {suggestions: ['Ask for a scope.']});
+  const second = createError('ERR_SERVER', 'It is down.', {suggestions: ['Wait.']});
+  expect(failedTwice(first, second)).toMatchObject({
+    code: 'ERR_SERVER',
+    message: 'No. The Runtime (API key) backend also failed: It is down.',
+    suggestions: expect.arrayContaining(['Ask for a scope.', 'Wait.']) as string[],
+  });
+  const others = [createError('ERR_INTERRUPTED', 'Stopped.'), new Error('a bug')];
+  for (const other of others) expect(failedTwice(first, other)).toBe(other);
+  expect(failedTwice(new Error('a bug'), second)).toBe(second);
 });
