@@ -10,7 +10,7 @@ import {createFailureRetry} from './failure-retry.js';
 import {defaultLimits, defaultUploadRetries, type TimeLimits} from './time-limits.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../text/json.js';
-import {createRedactor} from './redact.js';
+import {createRedactor, maskingLogger} from './redact.js';
 import type {Logger, RetryEvent, StreamingClient} from './types.js';
 import type {Environment} from '../text/platform.js';
 
@@ -51,11 +51,7 @@ export async function loadHttpClient(): Promise<Got> {
 export function clientRules(options: HttpClientOptions) {
   const {rateLimit, onRetry, timeouts, uploadRetries = defaultUploadRetries, secrets = []} = options;
   const redact = createRedactor(secrets);
-  const logger: Logger = {
-    debug: (message) => options.logger.debug(redact(message)),
-    info: (message) => options.logger.info(redact(message)),
-    warn: (message) => options.logger.warn(redact(message)),
-  };
+  const logger = maskingLogger(options.logger, redact);
   return {
     ...options,
     secrets,

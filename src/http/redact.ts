@@ -1,3 +1,5 @@
+import type {Logger} from './types.js';
+
 const mask = '***';
 
 /** Masks the secrets, values of `Authorization` headers, and credentials and queries of URLs. */
@@ -13,6 +15,15 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
       .replace(/[^\s"'<>]+/g, (word) =>
         word.includes('://') ? maskQueries(word.replace(urlCredentials, `$1${mask}@`)) : word,
       );
+}
+
+/** A logger that masks what it passes on, and has nothing else of `logger`. */
+export function maskingLogger(logger: Logger, redact: (text: string) => string): Logger {
+  return {
+    debug: (message) => logger.debug(redact(message)),
+    info: (message) => logger.info(redact(message)),
+    warn: (message) => logger.warn(redact(message)),
+  };
 }
 
 /** Masks secrets, and their lines: as such, encoded once or more, in base64, broken into lines. The list may grow. */

@@ -1,3 +1,4 @@
+import {inspect} from 'node:util';
 import {describe, expect, test} from 'vitest';
 
 import {checkedBackend} from '../../src/backends/plugins/checked-backend.js';
@@ -200,4 +201,30 @@ describe('the options of a plugin', () => {
     const found = secretsOf({secrets: ['token', 'pin', 'pair', 'key', 'absent']}, {backendOptions});
     expect(new Set(found)).toEqual(new Set([' spaced ', 'spaced', '1234', 'l', 'r', 'i', '{"id":"i"}']));
   });
+});
+
+test('what check() logs, misses and throws has none of the secrets in the options', async () => {
+  const said: string[] = [];
+  const log = (message: string) => void said.push(message);
+  const env = {ACME_KEY: 'canary-2'};
+  const context = {options: {token: 'canary-1'}, env, logger: {debug: log, info: log, warn: log}};
+  const checking = (check: () => unknown) =>
+    answering(undefined, {
+      secrets: ['token'],
+      secretEnv: ['ACME_KEY'],
+      async check({options, logger}: {options: {token: string}; logger: typeof context.logger}) {
+        logger.warn(`The token is ${options.token}.`);
+        return check();
+      },
+    }).check({...context, configDirectory: '/', projectSlug: 'shop'});
+  const missing = ['a longer token than canary-1'];
+  said.push(inspect(await checking(() => ({configured: false, missing}))));
+  const throwing = () => Promise.reject(Object.assign(new Error('canary-1'), {headers: {key: 'canary-2'}}));
+  said.push(inspect(await checking(throwing).catch((error: unknown) => error)));
+  expect(said).toEqual([
+    'The token is ***.',
+    expect.stringContaining('a longer token than ***'),
+    'The token is ***.',
+    expect.not.stringContaining('canary'),
+  ]);
 });

@@ -7,6 +7,7 @@ import {asSentence} from '../../text/sentence.js';
 import {callBackend} from '../call.js';
 import type {AnyBackend, BackendContext, BackendLoginContext, Environment} from '../contract.js';
 import {backendApiVersion, checkResult, type HostBackend} from '../host-backend.js';
+import {createRedactor, maskingLogger} from '../../http/redact.js';
 import {backendMembers, type MemberName, type MemberRow} from '../members.js';
 import {isBuiltIn} from '../names.js';
 import {describeIssue, secretsOf, unsetOptions} from '../resolve-backend.js';
@@ -116,13 +117,7 @@ function contractContext(member: MemberName, context: AnyContext): AnyContext {
   const own: AnyContext = {
     ...context,
     env: unlisted(env),
-    ...(logger && {
-      logger: {
-        debug: (message: string) => logger.debug(message),
-        info: (message: string) => logger.info(message),
-        warn: (message: string) => logger.warn(message),
-      },
-    }),
+    ...(logger && {logger: maskingLogger(logger, String)}),
     ...(bodies && {bodies: {multipart: bodies.multipart, file: bodies.file}}),
   };
   const members = contextMembers[member] ?? operationMembers;
@@ -163,10 +158,11 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
     required,
     async check(context) {
       const unset = unsetOptions(required, context.options);
-      const call = async () => members.check?.(context);
       const secrets = secretsOf(backend, {backendOptions: asRecord(context.options)}, context.env);
+      const redact = createRedactor(secrets);
+      const call = async () => members.check?.({...context, logger: maskingLogger(context.logger, redact)});
       const checked = await callBackend(backend, backendMembers.check.doing, undefined, call, secrets);
-      return checkResult([...unset, ...(checked?.missing ?? [])]);
+      return checkResult([...unset, ...(checked?.missing ?? []).map((what) => redact(what))]);
     },
   };
 }
