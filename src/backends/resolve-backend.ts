@@ -3,7 +3,7 @@ import type {StandardSchemaV1} from '@standard-schema/spec';
 import {createError, type RuntimeCliError} from '../errors/index.js';
 import {asRecord, ownValue} from '../text/json.js';
 import {flagValue} from '../text/suggest.js';
-import {createRedactor} from '../http/redact.js';
+import {createRedactor, passwordsIn} from '../http/redact.js';
 import type {Environment} from '../text/platform.js';
 import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured} from './built-in-backends.js';
 import type {HostBackend} from './host-backend.js';
@@ -91,6 +91,8 @@ export function describeIssue({message, path = []}: StandardSchemaV1.Issue): str
   return keys.length === 0 ? message : `${keys.join('.')}: ${message}`;
 }
 
+const commaAdvice = 'In MYCLI_BACKEND_OPTION, a value with a comma needs JSON: {"key": "a,b"}';
+
 /** The options of a backend, validated by its schema. Built-in backends take theirs from the settings. */
 export async function optionsOf(backend: Backend, settings: BackendSettings): Promise<unknown> {
   const builtIn = builtIns.get(backend.name);
@@ -101,12 +103,13 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   const result = await callBackend(backend, 'checking its options', undefined, validate, secrets);
   if (!result.issues) return result.value;
   const redact = createRedactor(secrets);
+  const hasTexts = Object.values(settings.backendOptions ?? {}).some((value) => value instanceof OptionText);
   const problems = result.issues.map((issue) => redact(describeIssue(issue)));
   throw createError(
     'ERR_OPTION_INVALID',
     asSentence(`The options of the ${backend.name} backend are invalid: ${problems.join('; ')}`),
     {
-      suggestions: optionSuggestions(backend, problems),
+      suggestions: [...optionSuggestions(backend, problems), ...(hasTexts ? [commaAdvice] : [])],
       details: {backend: backend.name, problems},
     },
   );
@@ -172,24 +175,25 @@ export function optionSuggestions(
     ...(variables.length === 0 ? [] : [[`Set ${variables.join(' and ')}, or run in a terminal: `, login]]),
     ...(secret.length === 0
       ? []
-      : [[`Add ${pairs} to MYCLI_BACKEND_OPTION (key=value,key=value), or run in a terminal: `, login]]),
+      : [[`Add ${pairs} to MYCLI_BACKEND_OPTION (key=value,key=value, or JSON), or run in a terminal: `, login]]),
     ...(wrong.every((text) => [...secret, ...variables].some((name) => isAbout(text, name)))
       ? []
       : [`Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`]),
   ];
 }
 
-/** The values of a backend's secret options and variables, in every form in which they could appear in text. */
+/** The values of a backend's secret options and variables, and the passwords of URLs in all options. */
 export function secretsOf(
   {secrets = [], secretEnv = []}: Pick<Backend, 'secrets' | 'secretEnv'>,
   {backendOptions = {}}: Pick<BackendSettings, 'backendOptions'>,
   env: Environment = {},
 ): readonly string[] {
-  return [...secrets.map((name) => backendOptions[name]), ...secretEnv.map((name) => env[name])].flatMap(textsOf);
+  const own = [...secrets.map((name) => backendOptions[name]), ...secretEnv.map((name) => env[name])];
+  return [...own.flatMap(textsOf), ...textsOf(backendOptions).flatMap(passwordsIn)];
 }
 
 /** Every string in a value. Secrets may have been parsed as numbers, or be nested in arrays and objects. */
-function textsOf(value: unknown): readonly string[] {
+export function textsOf(value: unknown): readonly string[] {
   if (value instanceof OptionText) return [value.text, value.shown].flatMap(textsOf);
   if (typeof value === 'string') return [value, value.trim()];
   if (typeof value === 'number') return [String(value)];

@@ -43,19 +43,21 @@ export function containsSecret(text: string, secrets: readonly string[]): boolea
 }
 
 /**
- * Parts of a text: plain ones; percent signs, backslashes and entities of HTML, with what they encode; line breaks with
- * the indentation after them; any other character.
+ * Parts of a text: plain ones; percent signs, backslashes and entities of HTML, with what they encode; quotation marks
+ * as shells want them; line breaks with the indentation after them; any other character.
  */
 const parts =
-  /[\t -$'-*,-[\]-~]+|%(?:25)*[\da-f]{2}|(?:\\+u[\da-f]{4})+|\\+(?:[nr][\t ]*|[bft])?|&(?:amp;)*(?:#\d{1,7}|#x[\da-f]{1,6}|amp|lt|gt|quot|apos);|[\n\r][\t ]*|[^]/giu;
+  /[\t -$(-*,-[\]-~]+|'\\+''|%(?:25)*[\da-f]{2}|(?:\\+u[\da-f]{4})+|\\+(?:[nr][\t ]*|[bft])?|&(?:amp;)*(?:#\d{1,7}|#x[\da-f]{1,6}|amp|lt|gt|quot|apos);|[\n\r][\t ]*|[^]/giu;
 
 const entities: Readonly<Record<string, string>> = {amp: '&', lt: '<', gt: '>', quot: '"', apos: "'"};
 
 /** What is compared of a part: what it encodes, in UTF-8, without line breaks and backslashes, and + as a blank. */
 function bytesOf(part: string): string {
-  return decoded(part)
-    .replaceAll(/[\\\n\r]/g, '')
-    .replaceAll('+', ' ');
+  return compared(decoded(part));
+}
+
+function compared(bytes: string): string {
+  return bytes.replaceAll(/[\\\n\r]/g, '').replaceAll('+', ' ');
 }
 
 function decoded(part: string): string {
@@ -67,6 +69,7 @@ function decoded(part: string): string {
     return entities[name.toLowerCase()] ?? utf8(code <= 0x10_ff_ff ? String.fromCodePoint(code) : '');
   }
   if (first === '\n' || first === '\r') return '';
+  if (first === "'") return first;
   if (first !== '\\') return utf8(part);
   const escape = part.replaceAll('\\', '').toLowerCase();
   if (!escape.startsWith('u')) return {b: '\b', f: '\f', t: '\t'}[escape] ?? '';
@@ -117,6 +120,7 @@ const [shortest, shortestLine] = [4, 8];
 /** The bytes to look for. */
 function formsOf(secrets: readonly string[]): readonly string[] {
   const forms = secrets
+    .flatMap((secret) => [secret, ...passwordsIn(secret)])
     .filter(({length}) => length >= shortest)
     .flatMap((secret) => {
       const lines = secret.split(/[\n\r]+/).map((line) => line.trim());
@@ -125,12 +129,25 @@ function formsOf(secrets: readonly string[]): readonly string[] {
       const base64 = [secret, formEncode(secret)].flatMap(base64FormsOf);
       return [secret, ...(lines.length > 1 ? secretLines : []), ...base64];
     });
-  const bytes = forms.map((form) => form.replaceAll(parts, bytesOf));
+  // `\b` may be what is encoded, or encode something.
+  const bytes = forms.flatMap((form) => [form.replaceAll(parts, bytesOf), compared(utf8(form))]);
   return [...new Set(bytes)].filter((form) => form.length >= shortest);
 }
 
 /** The user and password of a URL, also one that is invalid because the password contains a slash or the like. */
-const urlCredentials = /(\b[a-z][\w+.-]{0,30}:[/]{2})(?:[^/?#@]*@|[^/?#@:]*:(?!\d{1,5}[/?#])(?:[^@]{0,200}@)+)/gi;
+const urlCredentials = /(\b[a-z][\w+.-]{0,30}:[/]{2})(?:[^/?#]*@|[^/?#@:]*:(?!\d{1,5}[/?#])(?:[^@]{0,200}@)+)/gi;
+
+/** The password of a text that is a URL, and the user with it. The URL may be invalid, and the password have anything. */
+export function passwordsIn(text: string): readonly string[] {
+  const url = /^(?:[a-z][\w+.-]*:?[/]+)?([^/?#@:]*:(?![/]{2})([^/?#]*|(?!\d{1,5}[/?#]).*))@/is;
+  const [, both, password] = url.exec(text.trim()) ?? [];
+  return both === undefined || password === undefined ? [] : [both, password];
+}
+
+/** Whether a text is a URL with a user. */
+export function hasCredentials(text: string): boolean {
+  return passwordsIn(text).length > 0 || /^\s*[a-z][\w+.-]*:[/]{2}[^/?#]*@/i.test(text);
+}
 
 function maskQueries(word: string): string {
   const parts = word.split('#').map((part) => {

@@ -129,7 +129,7 @@ describe('the error of a backend that is not configured', () => {
   });
 
   const login =
-    'Add token=... to MYCLI_BACKEND_OPTION (key=value,key=value), or run in a terminal: mycli auth:login --runtime-backend acme';
+    'Add token=... to MYCLI_BACKEND_OPTION (key=value,key=value, or JSON), or run in a terminal: mycli auth:login --runtime-backend acme';
   const option = 'Pass --backend-option key=value, or set "backends.acme" in the configuration file.';
   test.each([
     [['token'], [login]],

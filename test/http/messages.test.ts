@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {createRedactor, isInsecureOrigin, normalizeOrigin} from '../../src/http/index.js';
 import {responseError, serverMessage} from '../../src/http/errors/response-error.js';
 import {shownAddress} from '../../src/http/origin.js';
-import {isSecretName} from '../../src/http/redact.js';
+import {isSecretName, passwordsIn} from '../../src/http/redact.js';
 
 test.each(['a.', 'a://', 'http://', 'a://b:', 'http://a,', 'authorization ', '@://', 'a://@', 'http://?#'])(
   'megabytes of %j are masked in one pass',
@@ -25,7 +25,7 @@ test.each([
 });
 
 describe('createRedactor', () => {
-  const secret = 'p/+"ä\\s&w0rd';
+  const secret = 'p/+"ä\\s&w0\'rd';
   const redact = createRedactor([secret]);
 
   test.each([
@@ -66,6 +66,7 @@ describe('createRedactor', () => {
     ['HTML', (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')],
     ['HTML with numbers', (text) => text.replaceAll('&', '&#38;').replaceAll('"', '&#x22;').replace('ä', '&#228;')],
     ['HTML in HTML', (text) => text.replaceAll('&', '&amp;amp;').replaceAll('"', '&amp;quot;')],
+    ['a shell', (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`.slice(1, -1)],
     ['JSON in a URL', (text) => encodeURIComponent(text.replaceAll('\\', '\\\\'))],
   ])('masks a secret in %s whole', (_what, encode) => {
     const masked = redact(`before ${encode(secret)} after`);
@@ -111,6 +112,45 @@ describe('createRedactor', () => {
   ])('turns %j into %j', (text, expected) => {
     expect(createRedactor([])(text)).toBe(expected);
   });
+
+  test.each(['b', 'f', 'n', 'r', 't', 'x', 'u0041'])(
+    'masks a secret with a backslash before %s, however encoded',
+    (letter) => {
+      const own = `hunter\\${letter}ack-it`;
+      const mask = createRedactor([own]);
+      for (const form of [
+        own,
+        JSON.stringify(own).slice(1, -1),
+        encodeURIComponent(own),
+        new URLSearchParams({own}).toString().slice(4),
+      ])
+        expect(mask(`before ${form} after`)).toBe('before *** after');
+    },
+  );
+
+  test.each([
+    ["redis://ops:it's-pw@127.0.0.1:6379", "it's-pw"],
+    ['amqp://ops:a b"c\\d@host/vhost', 'a b"c\\d'],
+    ['redis://ops:hunter2%2Fpw%40x@host', 'hunter2/pw@x'],
+    ['redis://ops:p@ss@word@host/0', 'p@ss@word'],
+    ['redis://ops:hunter2/pw?x#y@host', 'hunter2/pw?x#y'],
+    ['redis//ops:hunter2pw@127.0.0.1:6379', 'hunter2pw'],
+    ['redis:/ops:hunter2pw@127.0.0.1', 'hunter2pw'],
+    ['ops:hunter2pw@127.0.0.1', 'hunter2pw'],
+  ])('masks the password of %j by itself, too', (url, password) => {
+    const mask = createRedactor([...passwordsIn(url)]);
+    const shell = url.replaceAll("'", String.raw`'\''`);
+    for (const text of [url, shell, JSON.stringify(url), `refused ${password}`, encodeURIComponent(password)])
+      expect(mask(text)).not.toMatch(/pw|hunter2|ss|a b|c\\/);
+    expect(createRedactor([url])(`refused ${password}!`)).toBe('refused ***!');
+  });
+
+  test.each(['https://host:8080/a@b', 'me@host.test', 'ssh://git@host.test/x', 'https://host.test/?q=a:b'])(
+    'finds no password in %j',
+    (text) => {
+      expect(passwordsIn(text)).toEqual([]);
+    },
+  );
 
   test('leaves very short secrets alone', () => {
     expect(createRedactor(['', 'a'])('a banana')).toBe('a banana');

@@ -279,7 +279,7 @@ function refuseBackendSecrets(backends: Config, file: string): void {
 function refuseSecret(options: Config, path: string, file: string): void {
   const secret = Object.keys(options).find(isSecretName);
   if (secret === undefined) return;
-  const place = `Add ${secret}=... to MYCLI_BACKEND_OPTION (key=value,key=value) instead.`;
+  const place = `Add ${secret}=... to MYCLI_BACKEND_OPTION (key=value,key=value, or JSON) instead.`;
   throw misplacedSecret(file, `${path}.${secret}`, place);
 }
 

@@ -196,7 +196,11 @@ function pairsOf(texts: readonly string[], {isVariable}: Place, valueOf: (text: 
   if (isRecord(object)) return object;
   const pairs = (isVariable ? texts.flatMap(parseList) : texts).map((item) => {
     const separator = item.indexOf('=');
-    if (separator < 1) throw new InvalidValue('must be key=value');
+    if (separator < 1)
+      throw new InvalidValue(
+        'must be key=value',
+        isVariable ? ['A value with a comma needs JSON: {"key": "a,b"}'] : [],
+      );
     return [item.slice(0, separator).trim(), valueOf(item.slice(separator + 1))] as const;
   });
   return Object.fromEntries(pairs);

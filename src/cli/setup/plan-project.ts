@@ -1,6 +1,6 @@
 import {basename, join, relative, resolve} from 'node:path';
 import {inspect} from 'node:util';
-import {optionsOf} from '../../backends/resolve-backend.js';
+import {optionsOf, textsOf} from '../../backends/resolve-backend.js';
 import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {privateFilesIn} from '../../bundle/index.js';
@@ -17,8 +17,10 @@ import {definitions} from '../../settings/definitions.js';
 import {listPaths, listReasons} from '../../text/entry-names.js';
 import {asRecord} from '../../text/json.js';
 import {shellLine} from '../../text/suggest.js';
+import {hasCredentials} from '../../http/redact.js';
 import type {CommandContext} from '../command/command-context.js';
 import {missingSettings, requireTogether} from '../command/operation-options.js';
+import type {Output} from '../output/output.js';
 import {configIn} from '../settings/config-file.js';
 import {isPluginBackend, missingApiSettings, serviceUrl, type ServiceKey} from '../settings/connection-options.js';
 import {trustAddresses} from '../settings/credential-file.js';
@@ -86,7 +88,7 @@ export async function planProject(
   if (last !== undefined) output.info(`Service: ${last.value} (from your last login).`);
   const backend = backendOf(answers);
   const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, answers) : undefined;
-  const options = plugin && (await plainOptions(plugin, answers));
+  const options = plugin && (await plainOptions(plugin, answers, output));
   // The secret is asked for.
   const ofApi = () => missingApiSettings(answers).filter((key) => key !== 'clientSecret');
   const needed = backend === 'api' ? ofApi() : addressKeys(backend);
@@ -167,13 +169,22 @@ async function problemOf(registration: BackendRegistration, context: CommandCont
   }
 }
 
-/** The options of a plugin's backend for the configuration file, as its schema takes them, if there are any. */
-async function plainOptions(registration: BackendRegistration, settings: Settings) {
+/**
+ * The options of a plugin's backend for the configuration file, as its schema takes them, if there are any. Without
+ * secrets, and without URLs that may have one.
+ */
+async function plainOptions(registration: BackendRegistration, settings: Settings, output: Output) {
   const {secrets = []} = registration.backend;
   const given = optionsFor(registration, settings);
   const valid = asRecord(await optionsOf(registration.backend, {backendOptions: given}).catch(() => undefined));
   const entries = Object.entries(given).flatMap(([name, value]) => {
     if (secrets.includes(name)) return [];
+    if (textsOf(value).some(hasCredentials)) {
+      output.warn(`${name} was not written to the configuration, because its URL has credentials.`, [
+        'Set it in MYCLI_BACKEND_OPTION',
+      ]);
+      return [];
+    }
     return [[name, value instanceof OptionText && typeof valid[name] === 'string' ? value.text : value] as const];
   });
   return entries.length === 0 ? undefined : Object.fromEntries(entries);

@@ -1,4 +1,4 @@
-import {readdir, readFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {makeFolder} from '../../folder.js';
@@ -129,4 +129,47 @@ test.each([
     const everything = [asFlag, asVariable].map(({stdout, stderr}) => stdout + stderr).join('\n');
     expect(everything, args.join(' ')).not.toContain('canary');
   }
+});
+
+test('a password in a URL of an option is masked, also where it is quoted, and init does not write it', async () => {
+  const password = `it's-a "long" pw`;
+  const service = `{
+    apiVersion: 1, name: 'zed', summary: 'Zed', formats: ['v2'],
+    upload: async () => ({bundleId: 1, raw: {}}),
+    listBundles: async (_, {options: {url}}) => {
+      throw new Error(\`Zed at \${url} refused \${JSON.stringify(url.slice(12, -10))}\`);
+    },
+  }`;
+  const cwd = await makeFolder({
+    ...smallBuild,
+    'zed/package.json': JSON.stringify({
+      ...{name: 'mycli-plugin-zed', version: '1.0.0', type: 'module'},
+      oclif: {hooks: {'mycli:backends': './hook.js'}},
+    }),
+    'zed/hook.js': `export default async () => ({backends: [${service}]});`,
+  });
+  const plugins = [{name: 'mycli-plugin-zed', root: join(cwd, 'zed'), type: 'link'}];
+  await mkdir(join(cwd, 'data/mycli'), {recursive: true});
+  await writeFile(join(cwd, 'data/mycli/package.json'), JSON.stringify({oclif: {schema: 1, plugins}}));
+  const url = `redis://ops:${password}@127.0.0.1`;
+  const env = {
+    ...{HOME: cwd, XDG_DATA_HOME: join(cwd, 'data'), MYCLI_PROJECT: 'shop', MYCLI_RUNTIME_BACKEND: 'zed'},
+    MYCLI_BACKEND_OPTION: JSON.stringify({url}),
+  };
+  for (const args of [
+    ['list'],
+    ['list', '--json', '--debug'],
+    ['config:show'],
+    ['doctor'],
+    ['push'],
+    ['init', '--yes'],
+  ]) {
+    const {stdout, stderr} = await runWarm(args, {cwd, env});
+    expect(stdout + stderr).toMatch(/zed|url was not written to the configuration/);
+    expect(stdout + stderr).not.toMatch(/it'|long|pw/);
+  }
+  const file = (await readdir(cwd)).find((name) => name.startsWith('mycli.config')) ?? '';
+  expect(await readFile(join(cwd, file), 'utf8')).not.toMatch(/redis|pw/);
+  const {stderr} = await runWarm(['list'], {cwd, env: {...env, MYCLI_BACKEND_OPTION: 'user=ops,password=ab,cd'}});
+  expect(stderr).toContain('A value with a comma needs JSON: {"key": "a,b"}');
 });

@@ -153,7 +153,7 @@ describe('the dialogue of a login', () => {
       message: 'The acme backend asks for "Email", but there is no terminal to ask in.',
       suggestions: [
         'Set ACME_KEY, or run in a terminal: mycli auth:login --runtime-backend acme',
-        'Add token=... to MYCLI_BACKEND_OPTION (key=value,key=value), or run in a terminal: mycli auth:login --runtime-backend acme',
+        'Add token=... to MYCLI_BACKEND_OPTION (key=value,key=value, or JSON), or run in a terminal: mycli auth:login --runtime-backend acme',
       ],
     });
   });
@@ -180,7 +180,7 @@ test('a login to a plugin stores its secret options, which its commands use unti
   const memory = ['--backend-option', 'memory=m'];
   const advice = await run(['bundle:push', ...memory]);
   expect(advice.stderr).toContain(
-    'Add token=... to MYCLI_BACKEND_OPTION (key=value,key=value), or run in a terminal: mycli login --runtime-backend acme --backend-option memory=m\n',
+    'Add token=... to MYCLI_BACKEND_OPTION (key=value,key=value, or JSON), or run in a terminal: mycli login --runtime-backend acme --backend-option memory=m\n',
   );
 
   const login = await run(['auth:login', '--json'], `${token}\n`);
