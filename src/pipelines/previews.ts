@@ -152,7 +152,7 @@ export async function deletePreview(
         const {item} = await look(backend, branch);
         if (item === undefined) warnOfNear(backend, branch, await previewBranches(backend));
         const target = item && (await findDoomed(backend, await deletionOf(item, options)));
-        return target && {...item, ...target, bundles: await bundlesOnlyOn(backend, target.targetSlug)};
+        return target && {...item, ...target, bundles: await bundlesOnlyOn(backend, {...target, branch})};
       },
     },
     async confirm(backend, doomed, running) {
@@ -257,7 +257,7 @@ export async function prunePreviews(
           const {targetSlug, production, force, ...rules} = await deletionOf(item, options);
           refuseProduction(targetSlug, {production, force}, host);
           await guardTarget('delete-target', {...rules, targetSlug, production, dryRun: true}, host);
-          doomed.push({...item, bundles: await bundlesOnlyOn(backend, targetSlug)});
+          doomed.push({...item, bundles: await bundlesOnlyOn(backend, item)});
         }
         outlet.title(`Found ${String(doomed.length)} of ${count(previews.length, 'preview')} to prune`);
         return doomed;
@@ -302,7 +302,7 @@ async function removeOld(
     open.host.outlet.warn(`Kept ${targetSlug}: something was deployed to it meanwhile.`);
     return undefined;
   }
-  const bundles = (await bundlesOnlyOn(open, targetSlug)).filter((id) => item.bundles.includes(id));
+  const bundles = (await bundlesOnlyOn(open, item)).filter((id) => item.bundles.includes(id));
   const target = await findDoomed(open, await deletionOf(item, options));
   return target && remove(open, {...target, bundles}, options);
 }

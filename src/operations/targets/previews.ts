@@ -110,18 +110,24 @@ export async function updateOf(open: OpenBackend, {targetSlug, createdAt}: Targe
   return newest?.createdAt ?? createdAt;
 }
 
-/** The bundles that were uploaded for a preview and deployed to no other target. */
-export async function bundlesOnlyOn(open: OpenBackend, targetSlug: string): Promise<readonly BundleId[]> {
+/** The bundles that were uploaded for a preview, also if its deployment was not reached, and ran on no other target. */
+export async function bundlesOnlyOn(
+  open: OpenBackend,
+  {targetSlug, branch}: Pick<PreviewItem, 'targetSlug' | 'branch'>,
+): Promise<readonly BundleId[]> {
   const {deleteBundle, listDeployments, listBundles} = open.backend;
   if (deleteBundle === undefined || listDeployments === undefined || listBundles === undefined) return [];
   const bundlesOf = async (slug: string) =>
     (await readHistory(open, slug, Infinity)).flatMap(({bundleId}) => bundleId ?? []);
   const own = await bundlesOf(targetSlug);
-  if (own.length === 0) return [];
   const others = (await readTargets(open)).filter((other) => other.targetSlug !== targetSlug);
   const theirs = (await sideBySide(others, (other) => bundlesOf(other.targetSlug))).flat();
-  const uploaded = (await readBundles(open)).items.filter(({message}) => previewIn(message) !== undefined);
-  return uploaded.map(({bundleId}) => bundleId).filter((id) => own.includes(id) && !theirs.includes(id));
+  const preview = branch === undefined ? undefined : previewSlugs(branch)[1];
+  const uploaded = (await readBundles(open)).items.filter(({bundleId, message}) => {
+    const uploadedFor = previewIn(message);
+    return uploadedFor !== undefined && (uploadedFor === preview || own.includes(bundleId));
+  });
+  return uploaded.map(({bundleId}) => bundleId).filter((id) => !theirs.includes(id));
 }
 
 export function withAccessHeader(

@@ -120,13 +120,27 @@ test('a preview that copies a target with an access header warns that it is publ
   expect((await documentOf(up)).warnings).not.toContainEqual(warning);
 });
 
-test('a preview that is made says so if the push to it fails', async () => {
+test.each([
+  ['legacy', {}],
+  ['api', {MYCLI_RUNTIME_BACKEND: 'api'}],
+])('a preview that is made says so, with its slug, if the push to it fails (%s)', async (_, env) => {
   bench.runtime.addFault('422x1:route=upload');
-  const {error} = JSON.parse((await bench.mycli(['preview:up', 'a', '--json'])).stdout) as {error: object};
-  expect(error).toMatchObject({
-    message: expect.stringMatching(/^Target preview-a was created\. /) as string,
-    details: {targetSlug: 'preview-a', created: true},
-  });
+  const {error} = JSON.parse((await bench.mycli(['preview:up', 'a', '--json'], env)).stdout) as {
+    error: {message: string; details: {targetSlug: string}};
+  };
+  const [slug = ''] = await targets(env);
+  expect(error).toMatchObject({details: {targetSlug: slug, created: true}});
+  expect(error.message).toMatch(new RegExp(`^Target ${slug} was created\\. `));
+});
+
+test('a preview that goes down takes along a bundle whose deployment was not reached, and none of another branch', async () => {
+  for (const branch of ['a', 'b']) {
+    bench.runtime.addFault('422x1:route=deploy');
+    expect((await bench.mycli(['preview:up', branch, '--v2', '-m', `of ${branch}`])).code).toBe(7);
+  }
+  expect(await documentOf(['preview:down', 'a', '--yes'])).toMatchObject({deleted: true, bundles: [1]});
+  expect(await documentOf(['preview:up', 'b', '-m', 'another'])).toMatchObject({created: false, bundleId: 3});
+  expect(await documentOf(['preview:down', 'b', '--yes'])).toMatchObject({deleted: true, bundles: [3, 2]});
 });
 
 interface Failed {
@@ -223,8 +237,8 @@ test('two preview:prune at the same time delete everything, and neither fails', 
   expect(await branches()).toEqual([]);
 });
 
-async function targets(): Promise<readonly string[]> {
-  const found = await documentOf<{targets: readonly Preview[]}>(['target:list']);
+async function targets(env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+  const found = await documentOf<{targets: readonly Preview[]}>(['target:list'], env);
   return found.targets.map(({targetSlug}) => targetSlug).toSorted();
 }
 
