@@ -1,5 +1,5 @@
 // `npm run pack [FOLDER]`: packs what is built into the tarball that users install, in FOLDER (default: here). npm warns about
-// `prepare` of a tarball, so its package.json has no scripts.
+// `prepare` of a tarball, so its package.json has no scripts. That of plain `npm pack` has it, and the file that it runs.
 import {execFileSync} from 'node:child_process';
 import {cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -21,7 +21,9 @@ if (!['dist', 'oclif.manifest.json'].every((name) => existsSync(path.join(root, 
 const staged = mkdtempSync(path.join(tmpdir(), 'mycli-pack-'));
 try {
   mkdirSync(destination, {recursive: true});
-  for (const {path: file} of npmPack(root, '--dry-run').files) cpSync(path.join(root, file), path.join(staged, file));
+  const files = npmPack(root, '--dry-run').files.map((file) => file.path);
+  for (const file of files.filter((name) => !name.startsWith('scripts/')))
+    cpSync(path.join(root, file), path.join(staged, file));
   const {scripts, devDependencies, ...manifest} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   writeFileSync(path.join(staged, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
   console.log(path.join(destination, npmPack(staged, '--pack-destination', destination).filename));

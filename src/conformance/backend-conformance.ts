@@ -19,7 +19,7 @@ import {faultCases} from './cases/fault-cases.js';
 import {listCases} from './cases/list-cases.js';
 import {targetCases} from './cases/target-cases.js';
 import {resumeCase, uploadCases} from './cases/upload-cases.js';
-import {NotTried, redactedError} from './expectations.js';
+import {NotTried, outcomeOf, redactedError, shown, withCode} from './expectations.js';
 import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
 import {triedOperations, uploadOperation} from './operations.js';
 import {Relay} from './relay.js';
@@ -58,6 +58,8 @@ export function backendConformance(
     // Thrown right here, Node would print the line of the source, which is that of a minified file.
     return [{name: 'fixtures.skip names cases that there are', proves, run: async () => assert.fail(message)}];
   }
+  /** Why the service cannot be used; empty if it can. The first case finds out. */
+  let problem: string | undefined;
   return all.map(({name, proves, run}) => ({
     name,
     proves,
@@ -66,7 +68,16 @@ export function backendConformance(
     run: async (test = {}) => {
       // Running it anyway must not look like a pass.
       assert.ok(skip[name] === undefined, `This case is skipped: ${skip[name]}`);
-      await runCase(run, createBackend, fixtures).catch((error: unknown) => {
+      if (problem && test.skip) {
+        test.skip('The service cannot be used, as the first case says.');
+        return;
+      }
+      const runIfReached: Case['run'] = async (subject, open) => {
+        problem ??= await problemOf(subject);
+        assert.ok(problem === '', problem);
+        await run(subject, open);
+      };
+      await runCase(runIfReached, createBackend, fixtures).catch((error: unknown) => {
         if (!(error instanceof NotTried)) throw error;
         assert.ok(test.skip, `${error.message} Fix that, or say in "skip" why this case does not apply.`);
         test.skip(error.message);
@@ -83,6 +94,16 @@ const memberCases: {readonly [Name in OptionalMember]: readonly Case[]} = {
   ...targetCases,
   ...configurationCases,
 };
+
+/** Why no case can pass: the service cannot be reached, or refuses the credentials. Empty if it does neither. */
+async function problemOf(subject: Subject): Promise<string> {
+  const {verify, listBundles} = subject.backend;
+  if (!verify && !listBundles) return '';
+  const asking = verify ? subject.call('verify', undefined) : subject.call('listBundles', {limit: 1});
+  const {error} = await outcomeOf<unknown>(asking);
+  const isRefused = withCode('ERR_NETWORK', 'ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH').fits;
+  return error && isRefused(error) ? `${shown(error)} Every case would fail. Check what openService() returns.` : '';
+}
 
 /** All cases, without those for members that the backend does not have. */
 function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): readonly Case[] {

@@ -1,5 +1,5 @@
 import {PassThrough} from 'node:stream';
-import type {Bundle, BundleFormat, BundleId, DeploymentRef} from '../backends/contract.js';
+import type {Bundle, BundleFormat, BundleId, DeploymentRef, TargetSettings} from '../backends/contract.js';
 import {backendMembers, type MemberRow, type RequestOf} from '../backends/members.js';
 import type {Called, MemberCallOptions, Subject} from './subject.js';
 
@@ -8,6 +8,8 @@ export interface Prepared {
   readonly bundle: Bundle;
   readonly bundleId: BundleId;
   readonly deployment?: DeploymentRef;
+  /** Settings that a target of the service can have. */
+  readonly settings?: TargetSettings;
 }
 
 /** Something that the host asks a backend for. */
@@ -37,7 +39,7 @@ const tries: {readonly [Name in Tried]: readonly [on: TriedOperation['on'], requ
   createTarget: ['nothing', () => ({targetSlug: 'conformance-new'})],
   listProjects: ['deployment', () => ({limit: 10})],
   readTarget: ['deployment', (_, {targetSlug}) => ({targetSlug})],
-  updateTarget: ['deployment', (_, {targetSlug}) => ({targetSlug, settings: {sourceMaps: true}})],
+  updateTarget: ['deployment', ({settings = {}}, {targetSlug}) => ({targetSlug, settings})],
   listRedirects: ['deployment', (_, {targetSlug}) => ({limit: 10, targetSlug})],
   changeRedirect: ['deployment', (_, {targetSlug}) => ({targetSlug, change: 'add', redirect: {from: '/a', to: '/b'}})],
   listAccess: ['deployment', (_, {targetSlug}) => ({limit: 10, targetSlug})],
@@ -77,9 +79,11 @@ export function uploadOperation(format: BundleFormat): TriedOperation {
   return {...operation('upload'), name: `upload (${format})`, format};
 }
 
-export async function prepare(subject: Subject, {on, format}: TriedOperation): Promise<Prepared> {
+export async function prepare(subject: Subject, {on, format, needs}: TriedOperation): Promise<Prepared> {
   const bundle = await subject.makeBundle({format});
   if (on === 'nothing') return {bundle, bundleId: ''};
   if (!subject.backend.deploy || on === 'bundle') return {bundle, bundleId: await subject.upload(bundle)};
-  return {bundle, ...(await subject.deployed())};
+  const deployed = await subject.deployed();
+  const flag = needs === 'updateTarget' ? await subject.flagOf(subject.targetSlug) : undefined;
+  return {bundle, ...deployed, settings: flag === undefined ? {} : {[flag]: true}};
 }

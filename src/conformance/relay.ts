@@ -1,7 +1,7 @@
 import {once} from 'node:events';
-import {createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
+import {createServer, request as httpRequest, type IncomingMessage, type ServerResponse} from 'node:http';
 import {request as httpsRequest} from 'node:https';
-import type {AddressInfo} from 'node:net';
+import {connect, createServer as createTcpServer, type AddressInfo, type Server, type Socket} from 'node:net';
 
 /** A fault of some of the requests of a call. */
 export interface Fault {
@@ -21,16 +21,24 @@ export class Relay {
   requests = 0;
   /** How many bytes of bodies have been passed on since `arm`. */
   bytes = 0;
+  /** Whether a request can be answered with a status. */
+  isHttp = true;
   #fault: Fault | undefined;
   #isArmed = false;
   /** By the origin that they lead to. */
   readonly #servers = new Map<string, Promise<Server>>();
   /** Where those listen. */
   readonly #origins = new Set<string>();
+  readonly #sockets = new Set<Socket>();
+  /** Connections of another protocol than HTTP with a request that is held. */
+  readonly #held = new Set<Socket>();
 
   /** Counts requests from now on, and lets those of `fault` fail. */
   arm(fault?: Fault): void {
     [this.requests, this.bytes, this.#fault, this.#isArmed] = [0, 0, fault, true];
+    // A backend that keeps its connections makes others.
+    for (const socket of this.#held) socket.destroy();
+    this.#held.clear();
   }
 
   /** Where a request of `context.http` goes: straight to the service unless a call is watched. */
@@ -39,16 +47,16 @@ export class Relay {
     return new URL(url.pathname + url.search, await this.through(url.origin));
   }
 
-  /** The origin of a server that passes on what it gets to `origin`. */
+  /** The origin of a server that passes on what it gets to `origin`, an address such as `tcp://localhost:6379`, too. */
   async through(origin: string): Promise<string> {
     const {protocol} = new URL(origin);
-    if (!['http:', 'https:'].includes(protocol))
-      throw new Error(
-        `through() takes the origin of an HTTP service, not ${protocol}//. Give the backend its own address.`,
-      );
+    if (!['http:', 'https:', 'tcp:'].includes(protocol))
+      throw new Error(`through() takes the origin of an HTTP service or tcp://HOST:PORT, not ${protocol}//.`);
     const starting = this.#servers.get(origin) ?? this.#start(origin);
     this.#servers.set(origin, starting);
-    const own = `http://127.0.0.1:${((await starting).address() as AddressInfo).port}`;
+    this.isHttp &&= protocol !== 'tcp:';
+    const {port} = (await starting).address() as AddressInfo;
+    const own = `${protocol === 'tcp:' ? 'tcp' : 'http'}://127.0.0.1:${port}`;
     this.#origins.add(own);
     return own;
   }
@@ -56,28 +64,39 @@ export class Relay {
   async close(): Promise<void> {
     for (const server of await Promise.all(this.#servers.values())) {
       const closed = once(server.close(), 'close');
-      server.closeAllConnections();
+      for (const socket of this.#sockets) socket.destroy();
       await closed;
     }
   }
 
   async #start(origin: string): Promise<Server> {
-    const server = createServer((incoming, outgoing) => {
-      this.#pass(incoming, outgoing, origin).catch(() => outgoing.destroy());
-    });
+    const {protocol, hostname, port} = new URL(origin);
+    const server: Server =
+      protocol === 'tcp:'
+        ? createTcpServer((client) => this.#passBytes(client, connect(Number(port), hostname)))
+        : createServer((incoming, outgoing) => {
+            this.#pass(incoming, outgoing, origin).catch(() => outgoing.destroy());
+          });
+    server.on('connection', (socket: Socket) => void this.#sockets.add(socket));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return server;
   }
 
-  async #pass(incoming: IncomingMessage, outgoing: ServerResponse, origin: string): Promise<void> {
+  /** Counts a request, and returns what is to happen to it. */
+  #next(): Fault['kind'] | undefined {
     this.requests += 1;
-    const {kind, at = Infinity, lasts, onHeld} = this.#fault ?? {};
-    if (kind === undefined || this.requests < at || (this.requests > at && !lasts)) {
+    const {kind, at = Infinity, lasts} = this.#fault ?? {};
+    return this.requests === at || (this.requests > at && lasts === true) ? kind : undefined;
+  }
+
+  async #pass(incoming: IncomingMessage, outgoing: ServerResponse, origin: string): Promise<void> {
+    const kind = this.#next();
+    if (kind === undefined) {
       const answer = await this.#forward(incoming, origin);
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.on('error', () => outgoing.destroy()).pipe(outgoing);
     } else if (kind === 'hold') {
-      onHeld?.();
+      this.#fault?.onHeld?.();
     } else if (kind === 'cut') {
       outgoing.destroy();
     } else if (kind === 'lose') {
@@ -87,6 +106,35 @@ export class Relay {
       await once(incoming.resume(), 'end');
       outgoing.writeHead(kind, {'content-type': 'application/json'}).end('{}');
     }
+  }
+
+  /** Of another protocol, a request is what the client sends until the service answers. */
+  #passBytes(client: Socket, service: Socket): void {
+    this.#sockets.add(service);
+    let isAsking = false;
+    let kind: Fault['kind'] | undefined;
+    client.on('data', (piece) => {
+      if (!isAsking && kind !== 'hold') {
+        kind = this.#next();
+        if (kind === 'cut') client.destroy();
+        if (kind === 'hold') {
+          this.#held.add(client);
+          this.#fault?.onHeld?.();
+        }
+      }
+      isAsking = true;
+      if (kind === 'cut' || kind === 'hold') return;
+      this.bytes += piece.length;
+      service.write(piece);
+    });
+    service.on('data', (piece) => {
+      isAsking = false;
+      if (kind === 'lose') client.destroy();
+      else client.write(piece);
+    });
+    const both = [client, service];
+    const end = () => both.forEach((socket) => socket.end());
+    for (const socket of both) socket.on('error', () => undefined).on('close', end);
   }
 
   async #forward(incoming: IncomingMessage, origin: string): Promise<IncomingMessage> {

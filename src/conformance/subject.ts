@@ -28,12 +28,21 @@ import {isRuntimeCliError} from '../errors/index.js';
 import {jsonProblem} from '../text/json.js';
 import {containsSecret} from '../http/redact.js';
 import {makeBundle, type BundleWish} from './make-bundles.js';
-import {CallFailure, expectAnswer, expectBytes, notTried, printableOf, shown} from './expectations.js';
+import {CallFailure, expectAnswer, expectBytes, notTried, outcomeOf, printableOf, shown} from './expectations.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
 import type {Relay} from './relay.js';
 
 /** Retries without realistic delays. */
 export const fastRetries = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
+
+/** Settings of targets that are on or off. */
+const flags = ['sourceMaps', 'cookies', 'tracing', 'production'] as const;
+type Flag = (typeof flags)[number];
+
+/** The first one that a service does not lack. */
+export function flagIn(unsupported: readonly string[] = []): Flag | undefined {
+  return flags.find((name) => !unsupported.includes(name));
+}
 
 export type Called = Exclude<MemberName, 'check'>;
 export type Lister = Extract<OptionalMember, `list${string}`>;
@@ -272,6 +281,13 @@ export class Subject {
       const item = (await this.list('listTargets', {})).find((one) => one.targetSlug === targetSlug);
       return item === undefined && isNew ? 'creating' : item?.state;
     });
+  }
+
+  /** A setting that a target of the service can have, and that is on or off. */
+  async flagOf(targetSlug: string): Promise<Flag | undefined> {
+    if (this.backend.readTarget === undefined) return flags[0];
+    const {result} = await outcomeOf(this.call('readTarget', {targetSlug}));
+    return flagIn(result?.unsupported);
   }
 
   /** The bundles of the project; none if the backend does not list them. */

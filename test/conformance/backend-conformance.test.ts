@@ -7,7 +7,7 @@ import {inspect} from 'node:util';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import type {Backend, Bundle} from '../../src/backends/contract.js';
 import {backendConformance, type ConformanceCase, type ConformanceFixtures} from '../../src/testing.js';
-import {brokenBackends} from './broken-backends.js';
+import {brokenBackends, withOwnClient} from './broken-backends.js';
 import caught from './caught-by.json' with {type: 'json'};
 import {createShelfBackend, type Context} from './shelf-backend.js';
 import {openShelf} from './shelf-service.js';
@@ -94,6 +94,26 @@ describe('conformance: a case that is skipped', () => {
   });
 });
 
+test('conformance: a service that refuses the credentials of the fixtures is one failure, and nothing else is tried', async () => {
+  const wrong: ConformanceFixtures = {
+    ...fixtures,
+    async openService(suite) {
+      const {options, ...service} = await openShelf(suite);
+      return {...service, options: {...(options as object), key: 'canary-wrong'}, secrets: ['canary-wrong']};
+    },
+  };
+  const skipped: string[] = [];
+  const failures: string[] = [];
+  const cases = backendConformance(createShelfBackend, wrong);
+  for (const {name, run} of cases) {
+    await run({skip: () => void skipped.push(name)}).catch((error: unknown) => void failures.push(String(error)));
+  }
+  expect(failures).toEqual([expect.stringMatching(/ERR_UNAUTHORIZED.*Check what openService\(\) returns\.$/)]);
+  expect(skipped).toEqual(cases.slice(1).map(({name}) => name));
+  // Without a runner that can skip, each says it.
+  await expect(cases.at(-1)?.run()).rejects.toThrow('ERR_UNAUTHORIZED');
+});
+
 test('conformance: a case that needs an optional member of the service fails, or is skipped if it can be', async () => {
   const lacking: ConformanceFixtures = {
     ...fixtures,
@@ -138,8 +158,58 @@ test('conformance: without a request that passes the suite, none can fail, and t
     'a lost answer is requested again, or leaves the outcome open',
   ]);
   expect(new Set(Object.values(reasons))).toEqual(
-    new Set([expect.stringMatching(/^No request of upload \(v2\) passes the suite\. .* other protocols than HTTP\.$/)]),
+    new Set([
+      expect.stringMatching(/^No request of upload \(v2\) passes the suite\. .* through\(\) of openService returns\.$/),
+    ]),
   );
+});
+
+describe('conformance: a backend of another protocol than HTTP', () => {
+  const overTcp: ConformanceFixtures = {
+    ...impatient,
+    openService: ({through}) =>
+      openShelf({through: async (origin) => (await through(origin.replace('http:', 'tcp:'))).replace('tcp:', 'http:')}),
+  };
+  const tried = (create: () => Backend) =>
+    varied(backendConformance(() => withOwnClient(create()), overTcp)).filter(
+      ({name}) => titleOf(name) !== name || /^(?:resume|tail-logs)/.test(name),
+    );
+
+  test('passes, and is spared what only HTTP can answer', async () => {
+    const skipped: string[] = [];
+    for (const {name, run} of tried(createShelfBackend)) await run({skip: () => void skipped.push(name)});
+    expect(skipped).not.toEqual([]);
+    expect(skipped.filter((name) => !/refused credentials|rate limit/.test(name))).toEqual([]);
+  });
+
+  test.each([
+    ['ignores that it is aborted', 'deploy: an abort ends it within a second'],
+    ['does not ask again when an answer is lost', 'list: a lost answer is requested again, or leaves the outcome open'],
+    ['takes a deployment whose connection breaks for finished', 'deploy: a failure of the service is reported as such'],
+    ['saves nothing to resume an upload with', 'resume: only what the service lacks is sent again'],
+  ])('that %s fails', async (fault, expected) => {
+    const bad = brokenBackends.find((one) => one.fault === fault) ?? expect.fail('there is no such backend');
+    const [one] = tried(bad.create).filter(({name}) => name === expected);
+    await expect(one?.run()).rejects.toThrow(/Expected|nothing is saved/);
+  });
+
+  test('that follows logs with any credentials fails', async () => {
+    let known: string | undefined;
+    const create = (): Backend => {
+      const {deploy, tailLogs, ...good} = createShelfBackend();
+      return {
+        ...good,
+        deploy(request, context: Context) {
+          known = context.options.key;
+          return deploy(request, context);
+        },
+        tailLogs: (request, context: Context) =>
+          tailLogs(request, {...context, options: {...context.options, key: known}}),
+      };
+    };
+    const [one] = tried(create).filter(({name}) => name.startsWith('tail-logs'));
+    await expect(one?.run()).rejects.toThrow('with refused credentials');
+  });
 });
 
 test('conformance: an address of another protocol is refused, without its credentials', async () => {
@@ -147,7 +217,7 @@ test('conformance: an address of another protocol is refused, without its creden
     openService: async ({through}) => ({options: {url: await through('postgres://me:canary@127.0.0.1:5432/shop')}}),
   };
   const [, first] = backendConformance(createShelfBackend, asking);
-  const refused = 'through() takes the origin of an HTTP service, not postgres://. Give the backend its own address.';
+  const refused = 'through() takes the origin of an HTTP service or tcp://HOST:PORT, not postgres://.';
   await expect(first?.run()).rejects.toThrow(refused);
 });
 

@@ -13,6 +13,7 @@ import type {
   ListResult,
   UploadResult,
 } from '../../src/backends/contract.js';
+import {fastRetries} from '../../src/conformance/subject.js';
 import {backendMembers, type MemberName} from '../../src/backends/members.js';
 import {authorized, createShelfBackend, goodSteps, urlOf, type Context, type Steps} from './shelf-backend.js';
 
@@ -164,10 +165,99 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return good.updateTarget({...request, settings: Object.fromEntries(kept)}, context);
     },
   })),
-  broken('trims the values of variables', (good) => ({
-    setVariables: ({set, ...request}, context) => {
-      const trimmed = Object.entries(set).map(([name, value]) => [name, value.trim()] as const);
-      return good.setVariables({...request, set: Object.fromEntries(trimmed)}, context);
+  brokenValues('trims the values of variables', (value) => value.trim()),
+  brokenValues('cuts the values of variables after 4,096 characters', (value) => value.slice(0, 4096)),
+  brokenValues('ends the lines of values of variables in its own way', (value) => value.replaceAll('\r\n', '\n')),
+  broken('never replaces the value of a variable', (good) => ({
+    setVariables: async ({targetSlug, set, ...request}, context) => {
+      const {items} = await good.listVariables({targetSlug, limit: 5}, context);
+      const added = Object.entries(set).filter(([name]) => !items.some((item) => item.name === name));
+      await good.setVariables({...request, targetSlug, set: Object.fromEntries(added)}, context);
+    },
+  })),
+  broken('removes a variable from the list only', (good) => {
+    const hidden = new Set<string>();
+    const keyOf =
+      (targetSlug: string, {projectSlug}: Context) =>
+      (name: string) =>
+        JSON.stringify([projectSlug, targetSlug, name]);
+    return {
+      setVariables: async ({targetSlug, set, unset}, context) => {
+        await good.setVariables({targetSlug, set, unset: []}, context);
+        const key = keyOf(targetSlug, context);
+        for (const name of unset) hidden.add(key(name));
+        for (const name of Object.keys(set)) hidden.delete(key(name));
+      },
+      listVariables: async ({targetSlug, ...range}, context) => {
+        const {items, cursor} = await good.listVariables({targetSlug, ...range}, context);
+        const key = keyOf(targetSlug, context);
+        return {items: items.filter(({name}) => !hidden.has(key(name))), cursor};
+      },
+    };
+  }),
+  broken('copies the names of variables, but not their values', (good) => ({
+    async createTarget({targetSlug, copyFrom, ...request}, context) {
+      const made = await good.createTarget({targetSlug, copyFrom, ...request}, context);
+      const {items} = await good.listVariables({targetSlug, limit: 5}, context);
+      const set = Object.fromEntries(items.map(({name}) => [name, '']));
+      await good.setVariables({targetSlug, set, unset: []}, context);
+      return made;
+    },
+  })),
+  broken('leaves the variables of a target that it deletes', (good) => {
+    const left = new Map<string, readonly string[]>();
+    return {
+      async deleteTarget({targetSlug}, context) {
+        const {items} = await good.listVariables({targetSlug, limit: 5}, context);
+        left.set(
+          targetSlug,
+          items.map(({name}) => name),
+        );
+        await good.deleteTarget({targetSlug}, context);
+      },
+      async createTarget({targetSlug, ...request}, context) {
+        const made = await good.createTarget({targetSlug, ...request}, context);
+        const set = Object.fromEntries((left.get(targetSlug) ?? []).map((name) => [name, '']));
+        await good.setVariables({targetSlug, set, unset: []}, context);
+        return made;
+      },
+    };
+  }),
+  broken('keeps a target that it deletes as the primary one', (good) => {
+    const primaries = new Set<string>();
+    return {
+      async updateTarget({targetSlug, primary, ...request}, context) {
+        if (primary === true) primaries.add(targetSlug);
+        await good.updateTarget({targetSlug, ...request}, context);
+      },
+      async readTarget({targetSlug}, context) {
+        return {...(await good.readTarget({targetSlug}, context)), primary: primaries.has(targetSlug)};
+      },
+    };
+  }),
+  broken('gives the ID of a deleted bundle to the next one', (good) => {
+    let free: BundleId | undefined;
+    /** The IDs of the service, by those that are used again. */
+    const own = new Map<BundleId, BundleId>();
+    return {
+      deploy: ({bundleId, ...request}, context) =>
+        good.deploy({...request, bundleId: own.get(bundleId) ?? bundleId}, context),
+      deleteBundle: async ({bundleId}, context) => {
+        await good.deleteBundle({bundleId}, context);
+        free = bundleId;
+      },
+      upload: async (bundle, context) => {
+        const {bundleId, raw} = await good.upload(bundle, context);
+        if (free === undefined) return {bundleId, raw};
+        own.set(free, bundleId);
+        return {bundleId: free, raw};
+      },
+    };
+  }),
+  broken('ignores settings that are false or empty', (good) => ({
+    updateTarget: ({settings, ...request}, context) => {
+      const kept = Object.entries(settings).filter(([, value]) => value !== false && String(value) !== '');
+      return good.updateTarget({...request, settings: Object.fromEntries(kept)}, context);
     },
   })),
   brokenCall('leaves something behind of a bundle that it deletes', 'deleteBundle', async (call, context) => {
@@ -211,6 +301,16 @@ export const brokenBackends: readonly BrokenBackend[] = [
         const page = await good.listVariables(range, context);
         return {...page, items: page.items.map((item) => ({...item, status: values.get(item.name)}))};
       },
+    };
+  }),
+  broken('lists the values of variables in its raw answer', (good) => {
+    const values: string[] = [];
+    return {
+      setVariables: async (change, context) => {
+        values.push(...Object.values(change.set));
+        await good.setVariables(change, context);
+      },
+      listVariables: async (range, context) => ({...(await good.listVariables(range, context)), raw: values}),
     };
   }),
   brokenCall('lists no variables of a target that it does not know', 'listVariables', (call, context) =>
@@ -616,6 +716,39 @@ export const brokenBackends: readonly BrokenBackend[] = [
   }),
   ...anywhere.map(([fault, around, members = operations]) => brokenCall(fault, members, around)),
 ];
+
+/** Changes the values of variables. */
+function brokenValues(fault: string, change: (value: string) => string): BrokenBackend {
+  return broken(fault, (good) => ({
+    setVariables: ({set, ...request}, context) => {
+      const values = Object.entries(set).map(([name, value]) => [name, change(value)] as const);
+      return good.setVariables({...request, set: Object.fromEntries(values)}, context);
+    },
+  }));
+}
+
+/** The same backend with a client of its own, whose requests the suite only sees as bytes on their way. */
+export function withOwnClient(backend: Backend): Backend {
+  const withOwn = async (context: Context) => {
+    const {timeouts: _, ...given} = context;
+    const {http, openStream} = await createBackendContext({...given, rateLimit: fastRetries, userAgent: 'sdk'});
+    return {...context, http, openStream};
+  };
+  const good = backend as unknown as Shelf;
+  const members = operations.map((name) => {
+    const own = good[name] as (...all: readonly unknown[]) => Promise<unknown>;
+    const member = async (...given: readonly unknown[]) =>
+      own(...given.slice(0, -1), await withOwn(given.at(-1) as Context));
+    return [name, member] as const;
+  });
+  return {
+    ...backend,
+    ...Object.fromEntries(members),
+    async *tailLogs(request, context) {
+      yield* good.tailLogs(request, await withOwn(context as Context));
+    },
+  };
+}
 
 /** Takes some projects for the same. */
 function brokenProjects(fault: string, change: (slug: string) => string): BrokenBackend {

@@ -12,6 +12,7 @@ import type {
   ListResult,
   ProjectItem,
   RedirectItem,
+  TargetSettings,
   VariableItem,
 } from '../../src/backends/contract.js';
 import type {OptionalMember} from '../../src/backends/members.js';
@@ -139,10 +140,11 @@ export function createShelfBackend(changed: Partial<Steps> = {}) {
     listProjects: (range, context) => list<ProjectItem>(range, context, 'project'),
     async readTarget({targetSlug}, context) {
       const request = context.http(urlOf(context, 'settings', targetSlug), {headers: authorized(context)});
-      return {settings: await request.json()};
+      const {primary, ...settings} = await request.json<TargetSettings & {readonly primary?: boolean}>();
+      return {settings, primary};
     },
-    async updateTarget({targetSlug, settings}, context) {
-      const request = {headers: authorized(context), json: settings};
+    async updateTarget({targetSlug, settings, primary}, context) {
+      const request = {headers: authorized(context), json: {...settings, primary}};
       await context.http.patch(urlOf(context, 'settings', targetSlug), request);
     },
     listRedirects: ({targetSlug, ...range}, context) => list<RedirectItem>(range, context, 'redirects', targetSlug),

@@ -43,6 +43,13 @@ describe('prepare', () => {
     expect(await prepare(built, '/')).toBe('');
   });
 
+  test('is there, with nothing to do, for plugins of a package that plain `npm pack` has packed', async () => {
+    const manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {files: string[]};
+    expect(manifest.files.filter((name) => name.startsWith('scripts/'))).toEqual(['scripts/prepare.js']);
+    const unpacked = {'dist/index.js': '', 'scripts/state-of-dist.js': 'throw new Error("not packed");'};
+    expect(await prepare(unpacked, '/')).toBe('');
+  });
+
   test('says that a linked clone was updated and not built', async () => {
     const stale = {'dist/index.js': '', 'oclif.manifest.json': '', 'src/cli/a.ts': ''};
     const later = new Date(Date.now() + 60_000);

@@ -43,8 +43,8 @@ export const bundleCases = {
     {
       name: 'delete: removes the bundle and no other',
       proves:
-        'The bundle is gone, with everything that `countUploads` counts of it. Deleting it again is refused, and bundles ' +
-        'with the same content or message stay.',
+        'The bundle is gone, with everything that `countUploads` counts of it. Deleting it again is refused, the next one ' +
+        'does not get its ID, and bundles with the same content or message stay.',
       async run(subject) {
         const unwanted = await subject.makeBundle();
         const namesake = await subject.makeBundle({message: unwanted.message});
@@ -56,6 +56,9 @@ export const bundleCases = {
         await subject.assertKept(kept - 1, 'the deletion of one of them');
         const again = subject.call('deleteBundle', {bundleId});
         await expectError(`a deletion of ${shown(bundleId)}, which is gone,`, again, unknownBundle);
+        const nextId = await subject.upload();
+        const used = [copyId, namesakeId, bundleId].filter((id) => id === nextId);
+        expectAnswer('the earlier bundles with the ID of an upload after the deletion', used, []);
         // A service may store equal archives once.
         if (copyId !== bundleId)
           await subject.assertArrived(unwanted, copyId, 'the deletion of a bundle with its content');

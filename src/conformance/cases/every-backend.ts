@@ -148,10 +148,8 @@ export const everyBackendCases: readonly Case[] = [
     async run(subject) {
       await subject.call('verify', undefined);
       await subject.assertKept(0, 'verify()');
-      const secrets = declaredSecrets(subject);
-      if (secrets.length === 0) return;
-      const wrong = secrets.map(([name, secret]) => [name, otherThan(secret)]);
-      const stranger = withSecrets(subject, Object.fromEntries(wrong) as Readonly<Record<string, string>>);
+      const stranger = withOtherSecrets(subject);
+      if (stranger === undefined) return;
       const refused = withCode('ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH');
       await expectError('verify() with other secrets', stranger.call('verify', undefined), refused);
     },
@@ -191,7 +189,13 @@ function otherThan(secret: string): string {
   return secret.replaceAll(/[a-z0-9]/gi, (letter) => (letter === 'x' ? 'y' : 'x'));
 }
 
-/** The same service, for a user with other secrets. */
+/** The same service, for a user whose secrets are wrong; undefined if the backend declares none that are set. */
+export function withOtherSecrets(subject: Subject): Subject | undefined {
+  const wrong = declaredSecrets(subject).map(([name, secret]) => [name, otherThan(secret)] as const);
+  return wrong.length === 0 ? undefined : withSecrets(subject, Object.fromEntries(wrong));
+}
+
+/** The same service, for a user with these secrets. */
 function withSecrets(subject: Subject, secrets: Readonly<Record<string, string | undefined>>): Subject {
   const {service, backend} = subject;
   const [options, env] = [{...(Object(service.options) as object)}, {...service.env}];

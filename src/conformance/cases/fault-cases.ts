@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type {BundleId} from '../../backends/contract.js';
-import {anyError, expectAbort, expectError, notTried, outcomeOf} from '../expectations.js';
+import {anyCode, anyError, expectAbort, expectError, notTried, outcomeOf} from '../expectations.js';
 import {withCode, type ExpectedError} from '../expectations.js';
 import {prepare, type TriedOperation, type Prepared} from '../operations.js';
 import type {Fault} from '../relay.js';
@@ -28,7 +28,8 @@ const rules: readonly FaultRule[] = [
   {
     name: 'a failure of the service is reported as such',
     proves:
-      'A 500 to any of its requests surfaces as `ERR_SERVER`, or as another code of a service that fails. A deployment that ' +
+      'A 500 to any of its requests surfaces as `ERR_SERVER`, or as another code of a service that fails (with `tcp:`, a ' +
+      'connection that breaks, as any code). A deployment that ' +
       'failed is live nowhere: not in the history, its status, its log or `inUseBy`. A deletion that failed can be repeated.',
     kind: 500,
     lasts: true,
@@ -63,6 +64,9 @@ const rules: readonly FaultRule[] = [
   },
 ];
 
+/** Of another protocol than HTTP, a request may be one that only connects. */
+const lostOrUnsent = withCode('ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK');
+
 /** How many requests of an operation are tried: the first ones. */
 const mostRequests = 6;
 
@@ -78,19 +82,21 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
       const counted = (counting ??= countRequests(trial, operation));
       // A failure is repeated, as only the secrets of its own services are masked in that of a case.
       const total = await counted.catch(() => countRequests(trial, operation));
-      const advice =
-        'Send it with context.http, or to the address that through() of openService returns. The suite cannot do this to ' +
-        'other protocols than HTTP.';
+      const advice = 'Send it with context.http, or to the address that through() of openService returns.';
       if (total === 0) notTried(`No request of ${operation.name} passes the suite. ${advice}`);
+      const {kind} = rule;
+      const {isHttp} = trial.parts.relay;
+      if (!isHttp && (kind === 401 || kind === 429)) notTried(`Only HTTP requests can be answered with ${kind}.`);
       for (let at = 1; at <= Math.min(total, mostRequests); at += 1) {
-        if (rule.kind === 'hold') await abortAt(await open(), operation, at, total);
-        else await failAt(await open(), operation, at, total, rule);
+        if (kind === 'hold') await abortAt(await open(), operation, at, total);
+        else if (isHttp || kind !== 500) await failAt(await open(), operation, at, total, rule);
         // What no attempt has brought to the service is no success, either.
-        const cut = {...rule, kind: 'cut', error: anyError} as const;
-        if (rule.kind === 500 && operation.needs === 'deploy') await failAt(await open(), operation, at, total, cut);
+        const cut = {...rule, kind: 'cut', error: isHttp ? anyError : anyCode} as const;
+        const isCut = kind === 500 && (operation.needs === 'deploy' || !isHttp);
+        if (isCut) await failAt(await open(), operation, at, total, cut);
         // What fails can be cleaned up if the service refuses nothing more.
         const once = {...rule, lasts: false, error: anyError};
-        if (rule.kind === 401 && operation.needs === 'upload') await failAt(await open(), operation, at, total, once);
+        if (kind === 401 && operation.needs === 'upload') await failAt(await open(), operation, at, total, once);
       }
     },
   }));
@@ -120,7 +126,8 @@ async function abortAt(subject: Subject, operation: TriedOperation, at: number, 
 }
 
 async function failAt(subject: Subject, operation: TriedOperation, at: number, total: number, rule: FaultRule) {
-  const {kind, lasts = false, error: allowed} = rule;
+  const {kind, lasts = false} = rule;
+  const allowed = kind === 'lose' && !subject.parts.relay.isHttp ? lostOrUnsent : rule.error;
   const prepared = await prepare(subject, operation);
   const fault = kind === 'lose' ? 'carried out, its answer lost' : kind === 'cut' ? kind : `answered with ${kind}`;
   const what = `${operation.name} (request ${at} was ${fault})`;

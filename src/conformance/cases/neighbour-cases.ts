@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type {OptionalMember} from '../../backends/members.js';
 import {unfitSlugs} from '../../backends/resolve-backend.js';
 import {expectAnswer, outcomeOf} from '../expectations.js';
-import {idsOf, type Case, type Subject} from '../subject.js';
+import {flagIn, idsOf, type Case, type Subject} from '../subject.js';
 
 /** One of two targets that are to have nothing in common. */
 export interface Place {
@@ -36,7 +36,11 @@ export async function seenAt({subject, targetSlug}: Place): Promise<Seen> {
     listRedirects: async () =>
       String((await subject.list('listRedirects', target)).map(({from, to}) => `${from} ${to}`)),
     listAccess: async () => String((await subject.list('listAccess', target)).map(() => 'a header')),
-    readTarget: async () => String((await subject.call('readTarget', target)).settings.sourceMaps ?? false),
+    readTarget: async () => {
+      const {settings, unsupported} = await subject.call('readTarget', target);
+      const flag = flagIn(unsupported);
+      return String((flag && settings[flag]) ?? false);
+    },
   };
   const seen: Record<string, string> = {};
   for (const [name, read] of Object.entries(reads)) {
@@ -60,8 +64,9 @@ export async function fill({subject, targetSlug}: Place, mark: 'OWN' | 'OTHER'):
   const redirect = {from: '/conformance', to: `/${mark}`};
   if (changeRedirect) await subject.call('changeRedirect', {...target, change: 'add', redirect});
   if (changeAccess) await subject.call('changeAccess', {...target, add: 'canary-value-of-access'});
-  const settings = {sourceMaps: mark === 'OTHER'};
-  if (updateTarget) await subject.call('updateTarget', {...target, settings});
+  const flag = updateTarget && (await subject.flagOf(targetSlug));
+  const isOn = flag !== undefined && mark === 'OTHER';
+  if (flag) await subject.call('updateTarget', {...target, settings: {[flag]: isOn}});
   await subject.ready(targetSlug);
   const all = {
     listTargets: targetSlug,
@@ -69,7 +74,7 @@ export async function fill({subject, targetSlug}: Place, mark: 'OWN' | 'OTHER'):
     listVariables: setVariables ? `CONFORMANCE,${mark}` : '',
     listRedirects: changeRedirect ? `${redirect.from} ${redirect.to}` : '',
     listAccess: changeAccess ? 'a header' : '',
-    readTarget: String(updateTarget ? settings.sourceMaps : false),
+    readTarget: String(isOn),
   };
   const expected = Object.fromEntries(
     Object.entries(all).filter(([name]) => Reflect.get(subject.backend, name) !== undefined),
@@ -98,7 +103,8 @@ async function strip({subject, targetSlug}: Place, other: Place): Promise<void> 
       await outcomeOf(subject.call('changeAccess', {...target, remove}));
     }
   }
-  if (updateTarget) await outcomeOf(subject.call('updateTarget', {...target, settings: {sourceMaps: false}}));
+  const flag = updateTarget && (await other.subject.flagOf(other.targetSlug));
+  if (flag) await outcomeOf(subject.call('updateTarget', {...target, settings: {[flag]: false}}));
   await subject.ready(targetSlug);
   if (subject.backend.deleteTarget) await outcomeOf(subject.call('deleteTarget', target));
   await subject.nextInstant();
@@ -135,7 +141,7 @@ export async function assertApart(
 }
 
 /** Makes a target. Resolves to whether the service takes its slug. */
-async function isMade({subject, targetSlug}: Place): Promise<boolean> {
+export async function isMade({subject, targetSlug}: Place): Promise<boolean> {
   const {createTarget} = subject.backend;
   const work = createTarget
     ? subject.call('createTarget', {targetSlug, name: targetSlug})

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
-import {anyCode, anyError, expectAbort, expectAnswer, expectError} from '../expectations.js';
+import {anyCode, anyError, expectAbort, expectAnswer, expectError, outcomeOf} from '../expectations.js';
 import type {MemberCallOptions, MemberCases, Subject} from '../subject.js';
-import {fill, seenAt, type Place, type Seen} from './neighbour-cases.js';
+import {withOtherSecrets} from './every-backend.js';
+import {fill, isMade, seenAt, type Place, type Seen} from './neighbour-cases.js';
 
 const newSlug = 'conformance-new';
 const unknownSlug = 'conformance-none';
@@ -46,6 +47,7 @@ export const targetCases = {
         const filled = copied(await fill(source, 'OTHER'));
         const copy = await create(newSlug, source.targetSlug);
         await subject.becomes('what the copy has', [filled], async () => copied(await seenAt(copy)));
+        if (subject.backend.setVariables) await expectVariable(copy, 'CONFORMANCE', 'a value');
         const work = subject.call('createTarget', {targetSlug: 'conformance-other', copyFrom: unknownSlug});
         await expectError('a copy of an unknown target', work, anyError);
       },
@@ -56,20 +58,38 @@ export const targetCases = {
       name: 'delete-target: only the deleted target is gone',
       needs: ['listTargets', 'deploy'],
       proves:
-        'It disappears from the list, where it may be `deleting` for a while. The other targets stay. An unknown target is an error.',
+        'It disappears from the list, where it may be `deleting` for a while. The other targets stay. A target that is made ' +
+        'again has nothing of the deleted one. An unknown target is an error.',
       async run(subject) {
         const {targetSlug, otherTarget} = subject;
+        const {createTarget, readTarget, updateTarget, targetSlugs} = subject.backend;
         for (const slug of [targetSlug, otherTarget]) await subject.deployed(undefined, slug);
         const unknown = subject.call('deleteTarget', {targetSlug: unknownSlug});
         await expectError('the deletion of an unknown target', unknown, anyError);
-        await subject.call('deleteTarget', {targetSlug});
         const slugs = async () => (await subject.list('listTargets', {})).map((one) => one.targetSlug);
-        const isListed = async () => (await slugs()).includes(targetSlug);
-        await subject.becomes('the deleted target in the list', [false], isListed);
+        const remove = async (slug: string) => {
+          await subject.call('deleteTarget', {targetSlug: slug});
+          await subject.becomes(`whether "${slug}" is listed`, [false], async () => (await slugs()).includes(slug));
+        };
+        await remove(targetSlug);
         assert.ok(
           (await slugs()).includes(otherTarget),
           `Expected the target "${otherTarget}" to stay. It is gone, too.`,
         );
+        const again: Place = {subject, targetSlug: newSlug};
+        if (createTarget === undefined || targetSlugs === 'assigned' || !(await isMade(again))) return;
+        const primary = async () => readTarget && (await subject.call('readTarget', {targetSlug: newSlug})).primary;
+        const look = async () => JSON.stringify({...(await seenAt(again)), primary: await primary()});
+        const makePrimary = (slug: string) =>
+          outcomeOf(subject.call('updateTarget', {targetSlug: slug, settings: {}, primary: true}));
+        const blank = await look();
+        await fill(again, 'OTHER');
+        if (updateTarget) await makePrimary(newSlug);
+        const {error} = await outcomeOf(remove(newSlug));
+        // A service may refuse to be without a primary target.
+        if (error && updateTarget) await makePrimary(otherTarget);
+        if (error) await remove(newSlug);
+        if (await isMade(again)) await subject.becomes('what a target has that is made again', [blank], look);
       },
     },
   ],
@@ -92,30 +112,31 @@ export const targetCases = {
       needs: ['listVariables', 'deploy'],
       proves:
         'Variables are set, replaced and removed by name. No list, log or error has a value, and with `readVariable` of the ' +
-        'service, every character of it has arrived.',
+        'service, every character of it has arrived: what is too long for the service is refused, not cut.',
       async run(subject) {
         const {targetSlug} = subject;
         await subject.deployed();
         // With blanks around it, and longer than a line.
-        const value = ` canary-value-of-a-variable ${'and more '.repeat(100)}`;
+        const value = ` ${canary} ${'and more 🚀\r\n'.repeat(80)}`;
         const change = async (set: Readonly<Record<string, string>>, unset: readonly string[]) => {
           await subject.nextInstant();
+          await subject.ready(targetSlug);
           await subject.call('setVariables', {targetSlug, set, unset});
         };
         await change({SECOND: value, FIRST: 'a=b "c"\nd'}, []);
         await subject.becomes('the first variables', ['FIRST,SECOND'], async () => String(await namesOf(subject)));
-        const listed = JSON.stringify(await subject.list('listVariables', {targetSlug}));
-        const {readVariable} = subject.service;
-        if (readVariable)
-          expectAnswer(
-            'the value in the service',
-            await readVariable(targetSlug, 'SECOND', subject.parts.projectSlug),
-            value,
-          );
-        await change({THIRD: ''}, ['SECOND', 'NEVER_SET']);
+        const listed = JSON.stringify(await subject.call('listVariables', {targetSlug, limit: 100}));
+        const place = {subject, targetSlug};
+        await expectVariable(place, 'SECOND', value);
+        await change({FIRST: 'replaced', THIRD: ''}, ['SECOND', 'NEVER_SET']);
         await subject.becomes('the variables', ['FIRST,THIRD'], async () => String(await namesOf(subject)));
-        const isShown = [listed, ...subject.parts.texts].some((text) => text.includes(value));
+        for (const [name, expected] of Object.entries({FIRST: 'replaced', SECOND: undefined, THIRD: ''}))
+          await expectVariable(place, name, expected);
+        const isShown = [listed, ...subject.parts.texts].some((text) => text.includes(canary));
         assert.ok(!isShown, 'Expected no list, log or error to have a value. One has.');
+        const long = value.repeat(70);
+        const {error} = await outcomeOf(change({FIRST: long}, []));
+        await expectVariable(place, 'FIRST', error ? 'replaced' : long);
       },
     },
   ],
@@ -143,10 +164,12 @@ export const targetCases = {
       async run(subject) {
         const {targetSlug} = subject;
         await subject.deployed();
-        const follow = async (options?: MemberCallOptions) =>
-          (await subject.call('tailLogs', {targetSlug}, options))[Symbol.asyncIterator]();
+        const follow = async (user: Subject, options?: MemberCallOptions) =>
+          (await user.call('tailLogs', {targetSlug}, options))[Symbol.asyncIterator]();
+        const {relay} = subject.parts;
+        relay.arm();
         await expectAbort('following the logs', async (signal, abort) => {
-          const entries = await follow({signal});
+          const entries = await follow(subject, {signal});
           const first = entries.next();
           const arrived = await arrives(subject, first);
           if (arrived !== undefined) expectAnswer('the logged line', arrived, logged);
@@ -155,17 +178,28 @@ export const targetCases = {
           // The same line may have been logged several times until it arrived.
           for (let next = await entries.next(); !next.done;) next = await entries.next();
         });
-        const {relay} = subject.parts;
+        // Where the suite cannot answer 401 itself, the service is to refuse other secrets.
+        const refused = relay.requests > 0 && relay.isHttp ? subject : withOtherSecrets(subject);
         relay.arm({kind: 401, at: 1, lasts: true});
-        const [{status}] = await Promise.allSettled([follow().then((entries) => entries.next())]);
-        const expected = relay.requests === 0 ? status : 'rejected';
-        expectAnswer('the outcome of following the logs with refused credentials', status, expected);
+        if (refused === undefined) return;
+        const [{status}] = await Promise.allSettled([follow(refused).then((entries) => entries.next())]);
+        expectAnswer('the outcome of following the logs with refused credentials', status, 'rejected');
       },
     },
   ],
 } as const satisfies MemberCases;
 
+const canary = 'canary-value-of-a-variable';
 const logged = 'a line\twith a tab';
+
+/** Asserts what the app reads, if the fixtures can tell. */
+async function expectVariable({subject, targetSlug}: Place, name: string, expected: string | undefined): Promise<void> {
+  const {readVariable} = subject.service;
+  if (readVariable === undefined) return;
+  const read = async () => (await readVariable(targetSlug, name, subject.parts.projectSlug)) === expected;
+  const what = expected === undefined ? 'no value' : `a value of ${expected.length} characters, all of them right,`;
+  await subject.becomes(`whether the app reads ${what} in the variable ${name}`, [true], read);
+}
 
 async function namesOf(subject: Subject, targetSlug = subject.targetSlug): Promise<readonly string[]> {
   const items = await subject.list('listVariables', {targetSlug});
