@@ -1,4 +1,5 @@
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {resumesUpload} from '../errors/suggestion.js';
 import {jsonText} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
 import {reasonOf} from '../errors/system-failure.js';
@@ -49,10 +50,13 @@ interface StateUse {
 /** The places whose state an upload of this process uses. */
 const placesInUse = new WeakMap<UploadStates, Set<string>>();
 
-/** Calls `upload` with the state of an earlier push of the same archive to the same place, unless another has it. */
+/**
+ * Calls `upload` with the state of an earlier push of the same archive to the same place, unless another has it.
+ * `hasSent`: whether there is something to resume. A backend may save a state before it sends anything.
+ */
 export async function withUploadState<Result>(
   resumable: {readonly states: UploadStates; readonly place: UploadPlace} | undefined,
-  use: StateUse,
+  use: StateUse & {readonly hasSent: () => boolean},
   upload: (state: UploadState | undefined) => Promise<Result>,
 ): Promise<Result> {
   if (resumable === undefined) return upload(undefined);
@@ -79,8 +83,8 @@ export async function withUploadState<Result>(
     await state.remove();
     return result;
   } catch (error) {
-    if (savedState === undefined || !isRuntimeCliError(error)) throw error;
-    throw amendError(error, {suggestions: ['The next push of the same build resumes the upload.']});
+    if (savedState === undefined || !isRuntimeCliError(error) || !use.hasSent()) throw error;
+    throw amendError(error, {suggestions: [resumesUpload]});
   } finally {
     await states.putBack?.(place).catch((error: unknown) => {
       use.logger.warn(asSentence(`The state of the upload cannot be restored: ${reasonOf(error)}`));

@@ -147,6 +147,9 @@ export function advises(command: string, advice: readonly Suggestion[]): boolean
   return advice.flatMap(partsOf).some((part) => typeof part !== 'string' && part.run[0] === command);
 }
 
+/** The advice after an upload of which the service has a part. */
+export const resumesUpload = 'The next push of the same build resumes the upload.';
+
 /** The advice after a request that may have been carried out. */
 export const checkBeforeRetrying: Suggestion = [
   'Check before retrying: run ',

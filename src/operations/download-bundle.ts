@@ -174,7 +174,10 @@ async function verifyArchive(
       asSentence(
         `The ${backendTitle(backend.name)} backend sent an invalid archive for bundle ${String(bundleId)}: ${reasonOf(error)}`,
       ),
-      {suggestions: ['Download it again.'], cause: error},
+      {
+        suggestions: ['Try again. If that fails, too, the service has a damaged archive: push the build again.'],
+        cause: error,
+      },
     );
   }
 }

@@ -72,7 +72,7 @@ export async function allItems<Item>(fetchPage: (range: ListRange) => Promise<Li
 }
 
 function invalidList(message: string, advice: string, details: Readonly<Record<string, unknown>>): Error {
-  const suggestions = [`${advice}, or pass a bundle ID instead of "latest".`];
+  const suggestions = [`${advice}. If you passed "latest", pass a bundle ID instead.`];
   return createError('ERR_RESPONSE_INVALID', message, {suggestions, details});
 }
 

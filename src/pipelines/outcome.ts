@@ -1,6 +1,6 @@
 import type {BundleId, WriteOutcome} from '../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
-import {advises, checkBeforeRetrying, type Suggestion} from '../errors/suggestion.js';
+import {advises, checkBeforeRetrying, resumesUpload, type Suggestion} from '../errors/suggestion.js';
 import {describeDeletion} from '../operations/delete-bundles.js';
 import {deploymentBefore, provesFailure} from '../operations/deploy/rollback-bundle.js';
 import {deploymentName} from '../operations/deploy/wait-for-deployment.js';
@@ -265,8 +265,9 @@ function explainStep(thrown: unknown, ledger: Ledger, step = ''): unknown {
   const message = [...told, left.state].filter((part) => part !== undefined).join(' ');
   const facts = factsOf(ledger);
   if (message === error.message && facts === undefined && look.length + advice.length === 0) return error;
-  // How to look for this one is more than how to look for any.
-  const own = error.advice.filter((each) => look.length === 0 || each !== checkBeforeRetrying);
+  // How to look for this one is more than how to look for any. An upload that was found is complete.
+  const needless = [...(look.length === 0 ? [] : [checkBeforeRetrying]), ...(lost?.bundleId ? [resumesUpload] : [])];
+  const own = error.advice.filter((each) => !needless.includes(each));
   return amendError(error, {
     message,
     advice: [...own, ...look, ...advice, ...(left.advice ?? [])],

@@ -123,6 +123,7 @@ describe('a download', () => {
     await expect(downloaded).rejects.toMatchObject({
       code: 'ERR_RESPONSE_INVALID',
       message: expect.stringContaining(`its sha256 is ${right}, but the backend reports ${sha256}`) as string,
+      suggestions: [expect.stringContaining('push the build again') as string],
     });
     expect(await filesIn(service)).toEqual(['build', 'whole']);
   });

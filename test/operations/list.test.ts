@@ -94,6 +94,7 @@ describe('collecting pages', () => {
       await expect(collectPages({limit: Infinity, offset: 0}, silent)).rejects.toMatchObject({
         code: 'ERR_RESPONSE_INVALID',
         message: `The server reports 450 entries but returned none from offset ${given}.`,
+        suggestions: ['Try again. If you passed "latest", pass a bundle ID instead.'],
       });
     },
   );

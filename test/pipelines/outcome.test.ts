@@ -1,5 +1,6 @@
 import {expect, test, vi} from 'vitest';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../src/errors/index.js';
+import {resumesUpload} from '../../src/errors/suggestion.js';
 import type {OpenBackend} from '../../src/operations/open-backend.js';
 import type {Change, Facts, Ledger} from '../../src/pipelines/ledger.js';
 import {endOfChange, explain, factsOfChange} from '../../src/pipelines/outcome.js';
@@ -194,6 +195,15 @@ test.each<[rollback: Facts['rollback'], more: Partial<Ledger>, code: string, mes
   expect(explained.details).toMatchObject({failure: {code: failed.code}, rollback: {rolledBack: rollback?.rolledBack}});
   const isUntried = rollback?.error !== undefined && !message.includes('Its rollback');
   expect(explained.suggestions.includes('To roll back, run: mycli bundle:deploy 1 --target live')).toBe(isUntried);
+});
+
+test.each([
+  [5, []],
+  [undefined, [resumesUpload]],
+])('an upload whose bundle was found (%s) is not resumed', (bundleId, advice) => {
+  const error = createError('ERR_OUTCOME_UNKNOWN', 'No.', {suggestions: [resumesUpload]});
+  const {advice: given} = told('upload', error, {sent, lost: {bundleId}});
+  expect(given.filter((each) => each === resumesUpload)).toEqual(advice);
 });
 
 test('a question that fails is told with what is known by then, and ends the run', async () => {

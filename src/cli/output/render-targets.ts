@@ -97,8 +97,8 @@ export function renderChangedVariables(
   if (dryRun) output.outcome(`Dry run: would ${verb === 'set' ? 'set' : 'remove'} ${what}.`);
   else {
     output.outcome(`${verb === 'set' ? 'Set' : 'Removed'} ${what}.`);
-    if (waited) output.outcome('The target was published again.');
-    // The service of a plugin need not do so.
+    // The service of a plugin need not publish anything.
+    if (waited) output.outcome(isBuiltIn(backend) ? 'The target was published again.' : `${targetSlug} is ready.`);
     else if (isBuiltIn(backend)) {
       const flags = placeFlags({projectSlug, backend});
       output.hint(['The service is publishing the target again. Check on it: ', {run: ['target:list', ...flags]}]);

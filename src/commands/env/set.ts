@@ -8,7 +8,7 @@ export default class EnvSet extends BaseCommand<typeof EnvSet, 'env:set'> {
   static override readonly changes = 'service';
   static override readonly summary = 'Set environment variables of a target.';
   static override readonly description =
-    'Sets them in one request and keeps all others. The service then publishes the target again, which --wait ' +
+    'Sets them in one request and keeps all others. Runtime then publishes the target again, which --wait ' +
     'waits for. Values are never printed. Read secrets from a file or stdin: others can see command lines in the ' +
     'process list.';
   static override readonly examples = [

@@ -7,8 +7,8 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
   static override readonly summary = 'Create a target, and wait until it is ready.';
   static override readonly description =
     'Some services choose the slug. Then SLUG is the name; the outcome, --json and --output-env have the slug. ' +
-    'With --copy-from, the target starts with the variables and settings of another, and runs its bundle. Applies ' +
-    'targets.SLUG of the configuration. Pass --no-wait to return at once.';
+    'With --copy-from, the target starts with the variables and settings of another. Runtime also deploys its bundle. ' +
+    'Applies targets.SLUG of the configuration. Pass --no-wait to return at once.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> qa --project my-shop',
     '<%= config.bin %> <%= command.id %> demo --project my-shop --copy-from staging',

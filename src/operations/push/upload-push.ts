@@ -93,7 +93,9 @@ async function sendBundle(
   const {backend, secrets, signal, host} = open;
   // A service may accept it before all of it was sent. The built-in backends report each byte, so none was sent before.
   let isPartlySent = isBuiltIn(backend.name);
+  let hasSent = false;
   const onProgress = (progress: Pick<OperationProgress, 'transferred' | 'total' | 'attempt'>) => {
+    hasSent ||= progress.transferred > 0;
     isPartlySent = progress.total !== undefined && progress.transferred < progress.total;
     host.outlet.progress({phase: 'upload', ...progress, idleMs: context.timeouts.idleMs});
   };
@@ -109,7 +111,7 @@ async function sendBundle(
     callInContext(backend, backendMembers.upload, {...context, state}, send, secrets);
   try {
     return await sendChange(open, 'upload', () =>
-      withUploadState(resumable, {backend, secrets, logger: context.logger}, upload),
+      withUploadState(resumable, {backend, secrets, logger: context.logger, hasSent: () => hasSent}, upload),
     );
   } catch (error) {
     // Part of an archive creates no bundle.

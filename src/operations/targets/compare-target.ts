@@ -159,7 +159,9 @@ export function unsupportedWarnings(
   const named = [...Object.keys(settings), ...(primary === true ? ['primary'] : [])];
   const lacking = named.filter((name) => unsupported.includes(name));
   if (lacking.length === 0) return [];
-  return [`The ${backendTitle(project.backend)} backend does not have ${lacking.join(', ')}, which is ignored.`];
+  return [
+    `The ${backendTitle(project.backend)} backend does not have ${lacking.join(', ')}, which ${lacking.length === 1 ? 'is' : 'are'} ignored.`,
+  ];
 }
 
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` for what contradicts itself. */

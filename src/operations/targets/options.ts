@@ -182,7 +182,7 @@ export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitO
   readonly targetSlug: string;
   /** Its name for people. @default the slug */
   readonly name?: string | undefined;
-  /** A target whose variables and settings it starts with. What that runs is deployed to it. @default none */
+  /** A target whose variables and settings it starts with. What that runs may be deployed. @default none */
   readonly copyFrom?: string | undefined;
   /** Applied once the target is ready. Without waiting, call `applyTarget` later. @default {} */
   readonly configuration?: TargetConfiguration | undefined;

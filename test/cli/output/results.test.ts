@@ -1,6 +1,7 @@
 import {PassThrough} from 'node:stream';
 import {describe, expect, test} from 'vitest';
 import {renderEntry} from '../../../src/cli/output/log-entries.js';
+import {renderChangedVariables} from '../../../src/cli/output/render-targets.js';
 import {renderBundles, renderInspection, renderStatus} from '../../../src/cli/output/render-lists.js';
 import {collectOutput} from '../collect-output.js';
 
@@ -74,4 +75,14 @@ test.each([
   const end = color === '\u001B[2m' ? '\u001B[22m' : '\u001B[39m';
   const colored = plain.map((line) => (color === '' ? line : color + line + end));
   expect(shown({color: true, isTTY: true})).toEqual(colored);
+});
+
+test.each([
+  ['legacy', 'The target was published again.'],
+  ['acme', 'qa is ready.'],
+])('variables that were waited for: what is known of the target is told (%s)', (backend, line) => {
+  const {output, texts} = collectOutput();
+  const place = {backend, projectSlug: 'shop', targetSlug: 'qa', dryRun: false, warnings: []};
+  renderChangedVariables({...place, set: ['A'], unset: []}, {waited: true}, output);
+  expect(texts().stdout).toContain(line);
 });

@@ -33,6 +33,7 @@ async function createPusher(uploadStates: UploadStates) {
   const target: {
     use: (state: UploadState | undefined, maskSecret: (secret: string) => void) => Promise<void>;
     resumedBytes?: number;
+    sentBytes?: number;
   } = {
     use: () => Promise.resolve(),
   };
@@ -40,8 +41,9 @@ async function createPusher(uploadStates: UploadStates) {
   const acme: Backend = {
     ...{apiVersion: 1, name: 'acme', summary: 'Acme', formats: ['v2'], secrets: ['token']},
     check: () => Promise.resolve({configured: true}),
-    async upload(_bundle, {state, maskSecret}) {
+    async upload(_bundle, {state, maskSecret, onProgress}) {
       seen.push(await state?.read());
+      if (target.sentBytes !== undefined) onProgress({transferred: target.sentBytes, total: 100});
       await target.use(state, maskSecret);
       return {bundleId: 1, resumedBytes: target.resumedBytes, raw: undefined};
     },
@@ -69,6 +71,7 @@ test('a failed upload: what it has saved is there for the next push of the same 
   const {kept, states, places} = statesInMemory();
   const {push, seen, target} = await createPusher(states);
   target.use = cut({uploadId: 7});
+  target.sentBytes = 50;
   await expect(push({message: 'first'})).rejects.toMatchObject({
     message: expect.stringContaining('the connection broke off') as string,
     suggestions: ['The next push of the same build resumes the upload.'],
@@ -91,6 +94,12 @@ test('a failed upload: what it has saved is there for the next push of the same 
   await push();
   expect(seen).toEqual([undefined, {uploadId: 7}, undefined]);
   expect(kept.size).toBe(0);
+});
+
+test('a failed upload of which nothing was sent resumes nothing, although its backend has saved a state', async () => {
+  const {push, target} = await createPusher(statesInMemory().states);
+  target.use = cut('an ID');
+  await expect(push()).rejects.toMatchObject({suggestions: []});
 });
 
 test('pushes of one bundle at a time: one has the state, the other none; what it leaves is for the next', async () => {

@@ -5,7 +5,7 @@ import type {AddressInfo} from 'node:net';
 import {Readable} from 'node:stream';
 import {json} from 'node:stream/consumers';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {compareTarget} from '../../../src/operations/targets/compare-target.js';
+import {compareTarget, unsupportedWarnings} from '../../../src/operations/targets/compare-target.js';
 import {Relay} from '../../../src/conformance/relay.js';
 import {applyTarget, diffTarget, listProjects} from '../../../src/pipelines/configure.js';
 import {callFromLibrary} from '../../../src/pipelines/library-call.js';
@@ -61,6 +61,15 @@ test('compare: what a backend does not report is unknown, whatever other service
     {kind: 'setting', name: 'logLevel', before: undefined, after: 'info'},
     {kind: 'setting', name: 'cookies', before: undefined, after: false},
   ]);
+});
+
+test.each([
+  [['logLevel'], 'logLevel, which is ignored.'],
+  [['logLevel', 'cookies'], 'logLevel, cookies, which are ignored.'],
+])('compare: settings that a backend does not have are ignored: %j', (unsupported, end) => {
+  const wanted = {settings: {logLevel: 'info', cookies: false}} as const;
+  const [warning] = unsupportedWarnings({project: {backend: 'acme', projectSlug: 'shop'}}, {unsupported}, wanted);
+  expect(warning).toBe(`The acme backend does not have ${end}`);
 });
 
 describe('a target that is applied', () => {
