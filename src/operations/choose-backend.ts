@@ -26,16 +26,10 @@ export interface ChosenBackend {
 
 type ChoosingOptions = OpenOptions & {readonly preference: RuntimeBackendPreference};
 
-interface Choosing {
-  readonly capabilities: readonly BackendCapability[];
-  /** Whether the choice is only shown: the backend need not be configured then. @default false */
-  readonly dryRun?: boolean;
-}
-
-/** Chooses and opens the backend that serves a call, without touching the network. */
+/** Chooses and opens the backend that serves a call, without touching the network. A dry run needs no configuration. */
 export async function chooseBackend(
   options: ChoosingOptions,
-  {capabilities, dryRun = false}: Choosing,
+  {capabilities, dryRun = false}: {readonly capabilities: readonly BackendCapability[]; readonly dryRun?: boolean},
   host: RunHost,
 ): Promise<ChosenBackend> {
   const {selection, serving, fallback} = await select(options, host);

@@ -17,13 +17,8 @@ interface TargetHistory {
 
 const defaultKeep = 10;
 
-interface Prunable {
-  readonly prune: readonly BundleItem[];
-  readonly bundles: readonly BundleItem[];
-}
-
 /** Reads what a project has and runs: the histories last, so that a deployment that starts meanwhile is seen. */
-export async function findPrunable(open: OpenBackend, rules: PruneRules): Promise<Prunable> {
+export async function findPrunable(open: OpenBackend, rules: PruneRules) {
   const {items: bundles} = await readBundles(open);
   const histories = await sideBySide(await readTargets(open), async ({targetSlug}): Promise<TargetHistory> => {
     return {targetSlug, deployments: await readHistory(open, targetSlug, Infinity)};

@@ -32,11 +32,7 @@ export async function withNextSteps<Made extends Ledger, Result>(
   const {release, status} = ledger;
   const {open} = known(ledger, 'open');
   const hasHistory = open.backend.listDeployments !== undefined;
-  const next = {
-    hasHistory,
-    canDeploy: open.backend.deploy !== undefined,
-    canRollBack: false,
-  };
+  const next = {hasHistory, canDeploy: open.backend.deploy !== undefined, canRollBack: false};
   if (release === undefined) return {took, result: resultOf(ledger), next};
   const {targetSlug} = release;
   const asks = history && hasHistory && status === 'finished';

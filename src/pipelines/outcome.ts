@@ -35,12 +35,8 @@ const tellings: Readonly<Record<string, Tellings>> = {
   upload: {
     interrupted(ledger) {
       const deployment = isDeploying(ledger) ? `, and its deployment to ${targetOf(ledger)} may have started` : '';
-      return stopped(
-        ledger,
-        'No bundle was created.',
-        `The bundle may have been uploaded${deployment}.`,
-        lookForBundle,
-      );
+      const after = `The bundle may have been uploaded${deployment}.`;
+      return stopped(ledger, 'No bundle was created.', after, lookForBundle);
     },
     failed: lostUpload,
   },
@@ -68,14 +64,11 @@ const tellings: Readonly<Record<string, Tellings>> = {
     },
   },
   wait: {
-    interrupted: (ledger) =>
-      ledger.deployment === undefined
-        ? {
-            state: `The service continues with target ${targetOf(ledger)}.`,
-            look: lookForTarget(ledger),
-            advice: applyLater(ledger),
-          }
-        : deploymentContinues(ledger),
+    interrupted(ledger) {
+      if (ledger.deployment !== undefined) return deploymentContinues(ledger);
+      const state = `The service continues with target ${targetOf(ledger)}.`;
+      return {state, look: lookForTarget(ledger), advice: applyLater(ledger)};
+    },
     failed: (ledger, error) =>
       ledger.deployment === undefined ? {advice: applyLater(ledger)} : deploymentAccepted(ledger, error),
   },

@@ -9,7 +9,6 @@ import type {
   PrunePreviewsOptions,
   PrunePreviewsResult,
 } from '../operations/targets/options.js';
-import type {PushPreview} from '../operations/push/options.js';
 import type {BundleId, TargetItem} from '../backends/contract.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
 import {deleteBundlesFrom, describeDeletion} from '../operations/delete-bundles.js';
@@ -125,12 +124,7 @@ export function deployedPreview(ledger: Ledger<PushRequest>, branch: string): De
   return {...pushResult(ledger), targetSlug, created, ...(access && {access}), branch};
 }
 
-interface PlannedPreview extends PushPreview {
-  readonly targetSlug: string;
-  readonly creates: boolean;
-}
-
-export async function planPreview(options: DeployPreviewOptions, caller: PipelineHost): Promise<PlannedPreview> {
+export async function planPreview(options: DeployPreviewOptions, caller: PipelineHost) {
   const {push, missing, host} = await plan(options, caller);
   const planned = await previewPush(push, host);
   const made = missing && (await createTarget({...missing, dryRun: true}, host));

@@ -9,8 +9,6 @@ import type {
   TailLogsOptions,
   TargetChangeOptions,
 } from '../operations/targets/options.js';
-import type {LogEntry} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/names.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {quickLook} from '../operations/call-backend.js';
@@ -170,13 +168,8 @@ export function changeTarget<
   };
 }
 
-interface OpenLogs extends Pick<OpenBackend, 'clockAheadMs'> {
-  readonly backend: RuntimeBackend;
-  readonly entries: AsyncGenerator<LogEntry, void, undefined>;
-}
-
 /** Opens the logs of a target. They connect once they are read. */
-export async function openLogs(options: TailLogsOptions, host: PipelineHost): Promise<OpenLogs> {
+export async function openLogs(options: TailLogsOptions, host: PipelineHost) {
   const {open} = known(await runPipeline([choose], {connection: options, needs: ['tail-logs']}, host), 'open');
   return {backend: open.project.backend, entries: followLogs(open, options), clockAheadMs: open.clockAheadMs};
 }

@@ -66,10 +66,8 @@ export const apiBackend = {
     const auth = context.options.connection?.auth;
     const header = await auth?.getAuthorizationHeader(context);
     const claims = claimsOf(header ?? '');
-    const owner = {
-      clientId: asText(claims['client_id']) ?? asText(claims['sub']),
-      expiresAt: timeOf(claims['exp']),
-    };
+    const clientId = asText(claims['client_id']) ?? asText(claims['sub']);
+    const owner = {clientId, expiresAt: timeOf(claims['exp'])};
     // To get a token, the client's credentials were checked. A token that was passed in was not.
     if (projectSlug === undefined) return {...owner, asked: !(auth instanceof BearerTokenStrategy)};
     try {
@@ -98,13 +96,7 @@ export const apiBackend = {
     const request = send(operations.deploy, {environmentId: targetSlug}, {json: {bundleId}});
     const {answer, raw} = readAnswer(await fromTarget(request), operations.deploy);
     const {deploymentId, status, url, warnings = []} = answer;
-    return {
-      deployment: {deploymentId, targetSlug},
-      status: deploymentStatus('api', status),
-      url,
-      warnings,
-      raw,
-    };
+    return {deployment: {deploymentId, targetSlug}, status: deploymentStatus('api', status), url, warnings, raw};
   },
 
   async getDeployment({deploymentId, targetSlug}, context: ApiContext) {

@@ -2,7 +2,8 @@ import {pluginTimeoutMs} from '../call.js';
 import {backendApiVersion} from '../host-backend.js';
 import type {BackendsHookOptions} from '../contract.js';
 import {createBackendRegistry, type BackendFailure, type BackendRegistry} from '../registry.js';
-import {isRecord} from '../../text/json.js';
+import {comparePaths} from '../../text/entry-names.js';
+import {asRecord} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
 
@@ -26,6 +27,11 @@ interface DiscoveryOptions {
   readonly signal: AbortSignal;
 }
 
+interface Answer extends Pick<HookOutcome['failures'][number], 'plugin'> {
+  readonly backends?: readonly unknown[];
+  readonly problem?: string;
+}
+
 /**
  * Asks all plugins for their backends, and registers them in the order of `mycli plugins`.
  * @param runHook calls the hook of each plugin
@@ -37,31 +43,18 @@ export async function discoverBackends(
   signal.throwIfAborted();
   const {successes, failures} = await runHook({host: {version, apiVersion: backendApiVersion}}, pluginTimeoutMs);
   signal.throwIfAborted();
-  const answers = successes.map(({plugin, result}) => {
-    const backends: unknown = isRecord(result) ? result['backends'] : undefined;
-    return {plugin, backends: Array.isArray(backends) ? (backends as readonly unknown[]) : undefined};
+  const failed = failures.map(({plugin, error}) => ({plugin, problem: `failed: ${oneLine(messageOf(error))}`}));
+  const answered = successes.map(({plugin, result}) => {
+    const {backends} = asRecord(result);
+    return Array.isArray(backends) ? {plugin, backends} : {plugin, problem: 'returned no {backends: [...]}'};
   });
-  const problems = [
-    ...failures.map(({plugin, error}) => ({plugin, problem: `failed: ${oneLine(messageOf(error))}`})),
-    ...answers.flatMap(({plugin, backends}) =>
-      backends === undefined ? [{plugin, problem: 'returned no {backends: [...]}'}] : [],
-    ),
-  ];
-  return createBackendRegistry(
-    inOrder(answers).flatMap(({plugin: {name, version: own}, backends = []}) =>
-      backends.map((backend) => ({plugin: name, version: own, backend})),
-    ),
-    [
-      ...known,
-      ...inOrder(problems).map(({plugin: {name}, problem}) => ({
-        plugin: name,
-        message: asSentence(`Plugin ${name}: its mycli:backends hook ${problem}`),
-      })),
-    ],
-    chosen,
+  const answers: readonly Answer[] = [...failed, ...answered];
+  const inOrder = answers.toSorted((a, b) => comparePaths(a.plugin.name, b.plugin.name));
+  const offered = inOrder.flatMap(({plugin: {name: plugin, version}, backends = []}) =>
+    backends.map((backend) => ({plugin, version, backend})),
   );
-}
-
-function inOrder<Answer extends {readonly plugin: AskedPlugin}>(answers: readonly Answer[]): readonly Answer[] {
-  return answers.toSorted((a, b) => (a.plugin.name < b.plugin.name ? -1 : Number(a.plugin.name > b.plugin.name)));
+  const problems = inOrder.flatMap(({plugin: {name: plugin}, problem}) =>
+    problem === undefined ? [] : {plugin, message: asSentence(`Plugin ${plugin}: its mycli:backends hook ${problem}`)},
+  );
+  return createBackendRegistry(offered, [...known, ...problems], chosen);
 }

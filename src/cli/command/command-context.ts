@@ -28,7 +28,6 @@ interface HostOptions extends Pick<PipelineHost, 'secrets' | 'settings' | 'setti
   readonly config?: PluginConfig | undefined;
 }
 
-/** What a command knows of its run. */
 export class CommandContext {
   readonly env: NodeJS.ProcessEnv;
   readonly output: Output;

@@ -80,8 +80,7 @@ function commandNames(typed: readonly string[], current: string, {commands, topi
 
 /** Flags that begin with `current` and are not given yet. Hidden ones need more than a dash or two. */
 function flagNames(flags: Command.Loadable['flags'], given: readonly string[], current: string) {
-  const usual = Object.entries(flags);
-  const names = usual.flatMap(([name, flag]): (readonly [string, string])[] => {
+  const names = Object.entries(flags).flatMap(([name, flag]): (readonly [string, string])[] => {
     const {summary = ''} = flag;
     const isRepeatable = flag.type === 'option' && flag.multiple === true;
     if (!isRepeatable && givenValue(given, `--${name}`, flag.char && `-${flag.char}`) !== undefined) return [];

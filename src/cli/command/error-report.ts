@@ -71,12 +71,6 @@ export function blameUserCode(error: unknown, root: string, cwd: string): unknow
 
 const usageExitCode = 2;
 
-interface ParsedFlag {
-  readonly required?: boolean;
-  readonly helpValue?: string | readonly string[];
-  readonly summary?: string;
-}
-
 /** An error of oclif, with an exit code. The other keys are those of errors about the command line. */
 export interface OclifError extends Error {
   readonly oclif: {readonly exit?: number | undefined};
@@ -84,7 +78,9 @@ export interface OclifError extends Error {
   readonly args?: readonly (string | {readonly name: string; readonly description?: string})[];
   readonly parse?: {
     readonly input?: {
-      readonly flags?: Readonly<Record<string, ParsedFlag>>;
+      readonly flags?: Readonly<
+        Record<string, Pick<Interfaces.OptionFlag<unknown>, 'required' | 'helpValue' | 'summary'>>
+      >;
       readonly args?: object;
       readonly argv?: readonly string[];
     };

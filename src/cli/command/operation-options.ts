@@ -21,11 +21,8 @@ export async function bundleOptions(settings: Settings, format: BundleFormat = '
   const {nodeVersion, dependencies: _, ccOverrides: __, ...options} = valuesOf(settings, 'bundle');
   const version = nodeVersion === undefined ? undefined : {SSRFunctionNodeVersion: nodeVersion};
   const ssrParameters = version === undefined ? options.ssrParameters : {...options.ssrParameters, ...version};
-  const content = {
-    ...options,
-    ssrParameters,
-    bundleMetadata: await bundleMetadata(settings),
-  } satisfies BundleContentOptions;
+  const metadata = await bundleMetadata(settings);
+  const content = {...options, ssrParameters, bundleMetadata: metadata} satisfies BundleContentOptions;
   const {contentProblems, formatProblems} = await import('../../bundle/config/check-options.js');
   const problems = [...formatProblems(format, settings.projectSlug?.value), ...contentProblems(content)];
   rejectProblems(problems, (option) => nameOf(option, settings));
@@ -93,11 +90,9 @@ export async function pushOptions(
   context: CommandContext,
 ) {
   const {dataDir} = context.config;
+  const building = archive === undefined ? settings : archiveSettings(settings);
   return {
-    ...(await bundleOptions(
-      archive === undefined ? settings : archiveSettings(settings),
-      settings.v2.value ? 'v2' : 'v1',
-    )),
+    ...(await bundleOptions(building, settings.v2.value ? 'v2' : 'v1')),
     ...deploymentOptions(settings, context, {invalidate}),
     v2: settings.v2.source.kind === 'default' ? undefined : settings.v2.value,
     pushRecords: pushRecordFiles(dataDir),

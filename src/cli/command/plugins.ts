@@ -126,12 +126,10 @@ function problemOf(plugin: string, folder: string | undefined, project: ProjectP
     const message = `The plugin ${plugin} is in ${join(project.directory, 'package.json')}, but not installed.`;
     return {plugin, message, suggestion: "Install the project's packages, for example with npm ci."};
   }
-  if (isForeignPackage(folder))
-    return {
-      plugin,
-      message: `Ignored the plugin ${plugin}, because ${folder} belongs to another user.`,
-      suggestion: reinstall,
-    };
+  if (isForeignPackage(folder)) {
+    const message = `Ignored the plugin ${plugin}, because ${folder} belongs to another user.`;
+    return {plugin, message, suggestion: reinstall};
+  }
   const broken = packageProblem(folder);
   if (broken === undefined) return undefined;
   return {plugin, message: `Plugin ${plugin} is left out: ${broken}.`, suggestion: reinstall};

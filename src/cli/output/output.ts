@@ -121,13 +121,13 @@ export class Output implements Logger {
     this.#redact = createRedactor(this.secrets);
   }
 
-  /** Reserves stdout for data, by the returned stream. What else is printed to it goes to stderr. */
   /** Sends what plugins and configuration files print to stderr: stdout is for results. */
   redirectStdout(): void {
     this.#options.stdout.write = ((...args: Parameters<Writable['write']>) =>
       this.stream.write(...args)) as Writable['write'];
   }
 
+  /** Reserves stdout for data, by the returned stream. What else is printed to it goes to stderr. */
   claimStdout(): Writable {
     this.stdoutClaimed = true;
     return new Writable({
@@ -292,7 +292,6 @@ export class Output implements Logger {
     return {folder, settings: shown};
   }
 
-  /** Text for users. */
   #render(sentence: Suggestion): string {
     return partsOf(sentence)
       .map((part) => (typeof part === 'string' ? this.clean(part) : unbroken(this.clean(this.#shortest(part)))))

@@ -59,10 +59,7 @@ export function renderHistory(
   const {deployments, total} = result;
   const nothing = `Nothing has been deployed to ${result.targetSlug}.`;
   printPage(deployments, historyColumns, {total, names, nothing}, output);
-  return {
-    ...result,
-    deployments: deployments.map((item) => ({...deploymentEntry(item), live: item.live})),
-  };
+  return {...result, deployments: deployments.map((item) => ({...deploymentEntry(item), live: item.live}))};
 }
 
 export function renderPruned(result: PruneBundlesResult, output: Output): PruneBundlesResult {
@@ -78,7 +75,6 @@ export function renderPruned(result: PruneBundlesResult, output: Output): PruneB
   return result;
 }
 
-/** Prints a part of a list. */
 function printPage<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -195,11 +191,7 @@ export function renderSettings(
   output.info(configFile === undefined ? 'No configuration file found.' : `Configuration file: ${configFile}`);
   for (const mode of safety) output.info(describeSafety(mode));
   printTable(settings, chooseColumns(settingColumns(cwd), names), output);
-  return {
-    configFile: configFile ?? null,
-    ...(safety.length > 0 && {safety}),
-    settings,
-  };
+  return {configFile: configFile ?? null, ...(safety.length > 0 && {safety}), settings};
 }
 
 function showValue(value: unknown): string {

@@ -288,11 +288,8 @@ function refuseSecretHeaders({checkHeaders = {}, check = []}: ConfigSettings, fi
   const secret = headers.find(([name, value]) => !value.startsWith('@') && isSecretHeader(name, value));
   if (secret === undefined) return;
   const [name] = secret;
-  throw misplacedSecret(
-    file,
-    `check.headers.${name}`,
-    `Use ${name}: '@FILE', or set MYCLI_CHECK_HEADER to ${name}=VALUE.`,
-  );
+  const place = `Use ${name}: '@FILE', or set MYCLI_CHECK_HEADER to ${name}=VALUE.`;
+  throw misplacedSecret(file, `check.headers.${name}`, place);
 }
 
 function placeOfSecret(name: string): string {

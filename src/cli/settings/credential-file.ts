@@ -153,12 +153,8 @@ export async function updateCredentials(
       const {origins, last, trusted, backends} = change(stored);
       const isEmpty = [origins, trusted ?? [], backends ?? {}].every((entries) => Object.keys(entries).length === 0);
       if (isEmpty) for (const place of [target, path]) await rm(place, {force: true});
-      else
-        await replaceTextFile(
-          target,
-          `${JSON.stringify({version: 1, origins, last, trusted, backends}, null, 2)}\n`,
-          0o600,
-        );
+      const json = JSON.stringify({version: 1, origins, last, trusted, backends}, null, 2);
+      if (!isEmpty) await replaceTextFile(target, `${json}\n`, 0o600);
     });
   } catch (error) {
     if (isRuntimeCliError(error)) throw error;

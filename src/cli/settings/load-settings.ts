@@ -268,7 +268,6 @@ export async function readSecrets(unread: Secrets, reader: SecretReader): Promis
   return Object.fromEntries<unknown>([...secrets, ['apiUser', apiUser]]);
 }
 
-/** Reads the headers of checks that are in files. */
 export async function readCheckHeaders(
   {check, checkHeaders}: Settings,
   context: SettingsContext,

@@ -29,9 +29,8 @@ export async function interview(context: CommandContext, settings: Settings): Pr
   };
   const askUrl = (key: ServiceKey, text: string) => {
     const isLast = known[key]?.source.kind === 'stored';
-    return ask(key, isLast ? `${text} (from your last login)` : text, {
-      check: (answer) => checkUrl(key, answer, env),
-    });
+    const question = isLast ? `${text} (from your last login)` : text;
+    return ask(key, question, {check: (answer) => checkUrl(key, answer, env)});
   };
   const isOpen = known.runtimeBackend.source.kind === 'default' && isGiven(known.origin) === isGiven(known.apiOrigin);
   if (isOpen) known = {...known, runtimeBackend: {value: await askForBackend(context, known), source: answered}};
@@ -50,11 +49,8 @@ export async function interview(context: CommandContext, settings: Settings): Pr
   await ask('projectSlug', 'Project slug', {check: checkSlug});
   const {targetSlug} = known;
   if (plugin === undefined || plugin.backend.deploy) {
-    if (!isGiven(targetSlug)) {
-      context.output.info(
-        'A target is an environment of the project, such as production or staging, with its own URL.',
-      );
-    }
+    const what = 'A target is an environment of the project, such as production or staging, with its own URL.';
+    if (!isGiven(targetSlug)) context.output.info(what);
     // Enter must not make each later push one to production.
     const fallback = targetSlug?.value ?? 'staging';
     await ask('targetSlug', 'Target to deploy to ("-" for none)', {fallback, check: checkSlug});

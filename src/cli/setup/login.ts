@@ -109,12 +109,7 @@ function refuse(error: unknown): never {
   });
 }
 
-interface BuiltInLogin extends Login {
-  readonly prompt: string;
-  readonly enter: (secret: string) => Entered;
-}
-
-export function builtInLogin(context: CommandContext, settings: Settings, kind: CredentialKind): BuiltInLogin {
+export function builtInLogin(context: CommandContext, settings: Settings, kind: CredentialKind) {
   const {setting, backend, addresses} = credentialRows[kind];
   const [service] = addresses;
   const [url = '', tokenUrl = ''] = addresses.map((key) => {

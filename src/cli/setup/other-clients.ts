@@ -148,16 +148,11 @@ export const needlessFlags: readonly {readonly flags: RegExp; readonly command?:
   {flags: /^-(?:y|-yes)$/, why: 'this command asks for no confirmation'},
 ];
 
-/** What the words of another client are here. That client's name may go first. */
-interface NamedCommand {
-  /** The words that were taken for its name. What follows them may be a secret. */
-  readonly words: readonly string[];
-  readonly command: readonly string[];
-  readonly note?: string | undefined;
-}
-
-/** The command of ours that words of another client stand for; undefined if there is none. */
-export function commandNamed(typed: readonly string[], known: readonly string[]): NamedCommand | undefined {
+/**
+ * The command of ours that words of another client stand for, whose name may go first. Undefined if there is none.
+ * `words`: those that were taken for its name. What follows them may be a secret.
+ */
+export function commandNamed(typed: readonly string[], known: readonly string[]) {
   for (const {client, was, now, note} of oldCommands) {
     const named = typed[0] === client ? [client] : [];
     const [first = '', ...rest] = typed.slice(named.length);

@@ -1,6 +1,5 @@
 import {basename, join} from 'node:path';
 import type {TargetConfiguration} from '../../operations/targets/options.js';
-import type {TargetConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
 import {withLock} from '../../files/lock.js';
 import {exists, readJsonFile} from '../../files/read-file.js';
@@ -48,19 +47,15 @@ export async function requireConfiguration(
   });
 }
 
-/** What was written about a target, and where. */
-export interface WrittenTarget {
-  readonly configuration: TargetConfig;
-  /** The configuration file. Undefined if it is code: the user has to add it there. */
-  readonly file?: string | undefined;
-}
-
-/** Writes what a target is like into the configuration file, if it is JSON and has no such thing, or a new one. */
+/**
+ * Writes what a target is like into the configuration file, if it is JSON and has no such thing, or a new one.
+ * Resolves to the file too, unless it is code: the user has to add it there.
+ */
 export async function writeTarget(
   configuration: TargetConfiguration,
   {targetSlug, projectSlug}: {readonly targetSlug: string; readonly projectSlug: string},
   {cwd, configFile}: Pick<CommandContext, 'cwd' | 'configFile'>,
-): Promise<WrittenTarget> {
+) {
   const path = configFile?.path ?? join(cwd, 'mycli.config.json');
   if (!path.endsWith('.json')) return {configuration};
   await withLock(path, async () => {

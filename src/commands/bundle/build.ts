@@ -20,9 +20,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild, 'bundle
     '<%= config.bin %> <%= command.id %> --dry-run',
   ];
   static override readonly args = {
-    dir: Args.string({
-      description: 'Build folder; default: the configured or detected one.',
-    }),
+    dir: Args.string({description: 'Build folder; default: the configured or detected one.'}),
   };
   static override readonly flags = {
     project: connectionFlags.project,
@@ -54,18 +52,14 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild, 'bundle
     const stdout = toStdout ? context.output.claimStdout() : undefined;
     const loaded = await context.loadSettings();
     refuseOtherProject(context.configFile);
-    const settings = await withPushFolder(loaded, this.args.dir, {
-      cwd: context.cwd,
-      output: context.output,
-      takesTarget: false,
-    });
+    const {cwd, signal, output: shown} = context;
+    const settings = await withPushFolder(loaded, this.args.dir, {cwd, output: shown, takesTarget: false});
     const missing = missingSettings(settings, format === 'v1' ? ['projectSlug'] : []);
-    const places = {cwd: context.cwd, project: settings.projectDirectory.value};
+    const places = {cwd, project: settings.projectDirectory.value};
     requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, places))]);
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
     const {buildBundle, buildBundleIntoPipe, previewBuild} = await import('../../pipelines/build.js');
     const {renderBuild, renderBuildPreview} = await import('../../cli/output/render-deployments.js');
-    const {cwd, signal} = context;
     const host = context.host();
     const build = {...(await bundleOptions(settings, format)), format, projectSlug, signal, cwd};
     if (stdout) {

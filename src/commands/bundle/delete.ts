@@ -18,10 +18,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete, 'bund
   static override readonly args = {
     bundle: Args.string({required: true, multiple: true, description: 'IDs of uploaded bundles, or latest.'}),
   };
-  static override readonly flags = {
-    ...flagsOf('connection', 'rateLimit', 'events'),
-    ...yesFlag,
-  };
+  static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...yesFlag};
 
   protected async execute(context: CommandContext) {
     const {yes} = this.flags;
@@ -38,10 +35,8 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete, 'bund
       const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
       return consent(`Delete ${what} of ${projectTitle(projectSlug, backend)}?`);
     };
-    const result = await deleteBundles(
-      {...options, bundleIds: this.args.bundle, confirm: yes ? undefined : confirm},
-      host,
-    );
+    const deletion = {...options, bundleIds: this.args.bundle, confirm: yes ? undefined : confirm};
+    const result = await deleteBundles(deletion, host);
     for (const id of result.deleted) context.output.outcome(`Deleted bundle ${String(id)} of ${projectSlug}.`);
     return result;
   }

@@ -30,13 +30,8 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload, '
   protected async execute(context: CommandContext) {
     const {output, force} = this.flags;
     if (output === '-') {
-      throw createError(
-        'ERR_USAGE',
-        'A download cannot be written to stdout, because it is checked before its file appears.',
-        {
-          suggestions: ['Pass --output FILE.'],
-        },
-      );
+      const message = 'A download cannot be written to stdout, because it is checked before its file appears.';
+      throw createError('ERR_USAGE', message, {suggestions: ['Pass --output FILE.']});
     }
     const {settings, options, host} = await this.reach(context, ['projectSlug']);
     const {downloadBundle} = await import('../../pipelines/read.js');

@@ -75,19 +75,15 @@ export async function deployableIds(open: OpenBackend): Promise<ReadonlySet<Bund
 
 type KnownDeployment = DeploymentItem & {readonly bundleId: BundleId};
 
-interface PreviousDeployment extends Pick<RollbackPlan, 'warnings'> {
-  readonly current?: KnownDeployment | undefined;
-  readonly previous?: KnownDeployment | undefined;
-  /** One that may be the previous one: the server does not say. */
-  readonly unclear?: DeploymentItem | undefined;
-}
-
-/** The running deployment, and the latest before it of another bundle that can and should run again. */
+/**
+ * The running deployment, and the latest before it of another bundle that can and should run again. `unclear`: one that
+ * may be that one: the server does not say.
+ */
 export function previousDeployment(
   items: readonly DeploymentItem[],
   failed: readonly FailedCheck[],
   existing?: ReadonlySet<BundleId>,
-): PreviousDeployment {
+) {
   const finished = items.filter(
     (item): item is KnownDeployment => item.status === 'finished' && item.bundleId !== undefined,
   );

@@ -50,19 +50,15 @@ function stateUnreadable(deployment: DeploymentRef, failure: RuntimeCliError): E
 
 export function deploymentFailed(
   deployment: DeploymentRef,
-  state: Pick<DeploymentState, 'status' | 'description' | 'logUrl'>,
+  {status, description, logUrl: given}: Pick<DeploymentState, 'status' | 'description' | 'logUrl'>,
 ): Error {
-  const logUrl = shownUrl(state.logUrl);
-  const isSilent = state.description === undefined;
+  const logUrl = shownUrl(given);
+  const isSilent = description === undefined;
   const silent = isSilent ? ['The service gives no reason. Look in its own log or web interface.'] : [];
-  const why = state.description === undefined ? '' : `: ${state.description}`;
+  const why = isSilent ? '' : `: ${description}`;
   return createError('ERR_DEPLOYMENT_FAILED', asSentence(`${deploymentName(deployment)} failed${why}`), {
     suggestions: logUrl === undefined ? silent : [`Log: ${logUrl}`],
-    details: {
-      deployment,
-      status: state.status,
-      ...(logUrl !== undefined && {logUrl}),
-    },
+    details: {deployment, status, ...(logUrl !== undefined && {logUrl})},
   });
 }
 

@@ -49,10 +49,8 @@ export async function buildPush(
   workspace: TemporaryDirectory,
   lastPush: LastPush,
 ): Promise<BuiltContent> {
-  const {
-    signal,
-    host: {outlet},
-  } = open;
+  const {signal, host} = open;
+  const {outlet} = host;
   const isPrebuilt = content.kind === 'archive';
   const planned = isPrebuilt ? content.bundle : content.plan;
   const digest = async () => (isPrebuilt ? content.bundle.contentSha256 : contentDigest(content.plan, signal));

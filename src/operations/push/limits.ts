@@ -5,16 +5,11 @@ import {backendTitle} from '../../backends/names.js';
 import {createError} from '../../errors/index.js';
 import {count} from '../../text/sentence.js';
 
-interface LimitedBundle {
-  readonly files: readonly Pick<BundleFile, 'path' | 'size'>[];
-  readonly size?: number | undefined;
-}
-
 const named = 5;
 
 export function verifyLimits(
   {name, limits = {}}: Pick<Backend, 'name' | 'limits'>,
-  {files, size = 0}: LimitedBundle,
+  {files, size = 0}: {readonly files: readonly Pick<BundleFile, 'path' | 'size'>[]; readonly size?: number | undefined},
 ): void {
   const {maxFiles = Infinity, maxBundleBytes = Infinity} = limits;
   const accepts = `the ${backendTitle(name)} backend accepts at most`;

@@ -43,14 +43,8 @@ export function requestPush(options: PushRuntimeBundleBackendOptions, host: Host
     ...followUps.map((option) => ({option, message: 'requires targetSlug'})),
   ]);
   const connection = {...options, wait: release?.wait};
-  return {
-    connection,
-    source,
-    release,
-    lastPush: {ifChanged, pushRecords, preview},
-    uploadStates,
-    dryRun: false,
-  };
+  const lastPush = {ifChanged, pushRecords, preview};
+  return {connection, source, release, lastPush, uploadStates, dryRun: false};
 }
 
 function sourceOf(options: PushRuntimeBundleBackendOptions, host: Host): PushSource {
