@@ -188,7 +188,7 @@ export async function importedLogin(
 
 export function pluginLogin(context: CommandContext, settings: Settings, registration: BackendRegistration): Login {
   const {name, backend} = registration;
-  const {configFile, signal} = context;
+  const {configFile, output, signal} = context;
   const given = optionsFor(registration, settings);
   const configured = configuredAddresses(given, context);
   const enter = (values: Readonly<Record<string, string>>): Entered => {
@@ -203,7 +203,14 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
       options: {...given, ...secrets},
       settings,
       accepted: `The service of the ${name} backend accepted the credentials`,
-      store: (stored) => ({...stored, backends: {...stored.backends, [name]: credentials}}),
+      store(stored) {
+        const other = stored.backends?.[name]?.origins.find((origin) => !credentials.origins.includes(origin));
+        if (other !== undefined)
+          output.warn(
+            `The credentials stored for ${other} are replaced: mycli keeps one login for each plugin's backend.`,
+          );
+        return {...stored, backends: {...stored.backends, [name]: credentials}};
+      },
     };
   };
   return {

@@ -204,8 +204,16 @@ test('a login to a plugin stores its secret options, which its commands use unti
 
   // One that is set is not asked for.
   await writeFile(join(bench.root, 'token'), token);
-  await run(['auth:login', '--backend-option', `token=@${join(bench.root, 'token')}`]);
+  const withToken = ['--backend-option', `token=@${join(bench.root, 'token')}`];
+  const first = await run(['auth:login', ...withToken, '--backend-option', 'memory=https://a.example']);
   expect(await readFile(file, 'utf8')).toContain(token);
+  expect(first.stderr).not.toContain('replaced');
+
+  // A login to another address replaces it.
+  const second = await run(['auth:login', ...withToken, '--backend-option', 'memory=https://b.example']);
+  expect(second.stderr).toContain(
+    "Warning: The credentials stored for https://a.example are replaced: mycli keeps one login for each plugin's backend.\n",
+  );
 });
 
 test('a login to an address that only a configuration file names is refused without a terminal', async () => {
