@@ -9,7 +9,7 @@ import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured
 import type {HostBackend} from './host-backend.js';
 import {callBackend} from './call.js';
 import type {Backend, BackendCheckContext} from './contract.js';
-import {OptionText, validateOptionTexts} from './plugins/option-text.js';
+import {OptionText, stringsIn, validateOptionTexts} from './plugins/option-text.js';
 import {asSentence} from '../text/sentence.js';
 import type {Suggestion} from '../errors/suggestion.js';
 import {backendTitle, isBuiltIn, type RuntimeBackend} from './names.js';
@@ -189,15 +189,7 @@ export function secretsOf(
   env: Environment = {},
 ): readonly string[] {
   const own = [...secrets.map((name) => backendOptions[name]), ...secretEnv.map((name) => env[name])];
-  return [...own.flatMap(textsOf), ...textsOf(backendOptions).flatMap(passwordsIn)];
-}
-
-/** Every string in a value. Secrets may have been parsed as numbers, or be nested in arrays and objects. */
-export function textsOf(value: unknown): readonly string[] {
-  if (value instanceof OptionText) return [value.text, value.shown].flatMap(textsOf);
-  if (typeof value === 'string') return [value, value.trim()];
-  if (typeof value === 'number') return [String(value)];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+  return [...own.flatMap(stringsIn), ...stringsIn(backendOptions).flatMap(passwordsIn)];
 }
 
 /** Where a backend keeps bundles. Options may be relative paths: equal ones in two folders are two places. */

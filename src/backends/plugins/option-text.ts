@@ -24,6 +24,14 @@ export class OptionText {
   }
 }
 
+/** Every string in a value. Secrets may have been parsed as numbers, or be nested in arrays and objects. */
+export function stringsIn(value: unknown): readonly string[] {
+  if (value instanceof OptionText) return [value.text, value.shown].flatMap(stringsIn);
+  if (typeof value === 'string') return [value, value.trim()];
+  if (typeof value === 'number') return [String(value)];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+}
+
 /** The option that an issue is about. Undefined if it is about all of them, or does not say. */
 function optionOf({path}: StandardSchemaV1.Issue): string | undefined {
   const [first] = path ?? [];

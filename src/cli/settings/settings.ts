@@ -1,10 +1,9 @@
 import {relative} from 'node:path';
 import {inspect} from 'node:util';
-import {OptionText} from '../../backends/plugins/option-text.js';
+import {OptionText, stringsIn} from '../../backends/plugins/option-text.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {createError, type RunSetting, type RuntimeCliError} from '../../errors/index.js';
 import {asRecord, isRecord, ownValue} from '../../text/json.js';
-import {textsOf} from '../../backends/resolve-backend.js';
 import {shownAddress} from '../../http/origin.js';
 import {isMaskedHeader, isSecretName, passwordsIn} from '../../http/redact.js';
 import type {Environment} from '../../text/platform.js';
@@ -268,7 +267,7 @@ export function secretValues(settings: Settings): readonly string[] {
   const headers = [checkHeaders?.value, ...(check?.value ?? []).map((item) => item.headers)];
   return [
     ...secretKeys.flatMap((key) => settings[key]?.value.reveal() ?? []),
-    ...textsOf(settings.backendOptions.value).flatMap(passwordsIn),
+    ...stringsIn(settings.backendOptions.value).flatMap(passwordsIn),
     ...headers
       .flatMap((own) => Object.entries(own ?? {}))
       .flatMap(([name, value]) => (isMaskedHeader(name) ? [value] : [])),

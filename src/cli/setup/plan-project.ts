@@ -1,7 +1,7 @@
 import {basename, join, relative, resolve} from 'node:path';
 import {inspect} from 'node:util';
-import {optionsOf, textsOf} from '../../backends/resolve-backend.js';
-import {OptionText} from '../../backends/plugins/option-text.js';
+import {optionsOf} from '../../backends/resolve-backend.js';
+import {OptionText, stringsIn} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {privateFilesIn} from '../../bundle/index.js';
 import type {MycliConfig} from '../../config.js';
@@ -179,7 +179,7 @@ async function plainOptions(registration: BackendRegistration, settings: Setting
   const valid = asRecord(await optionsOf(registration.backend, {backendOptions: given}).catch(() => undefined));
   const entries = Object.entries(given).flatMap(([name, value]) => {
     if (secrets.includes(name)) return [];
-    if (textsOf(value).some(hasCredentials)) {
+    if (stringsIn(value).some(hasCredentials)) {
       output.warn(`${name} was not written to the configuration, because its URL has credentials.`, [
         'Set it in MYCLI_BACKEND_OPTION',
       ]);
