@@ -54,7 +54,7 @@ export default class Init extends BaseCommand<typeof Init, 'init'> {
     const {problem} = plan;
     if (problem) output.warn(problem.message, problem.advice);
     const deploys = plan.config.targetSlug !== undefined;
-    const push = {run: ['bundle:push', ...(deploys ? ['--wait'] : [])]};
+    const push = {run: ['bundle:push', ...plan.pushArguments, ...(deploys ? ['--wait'] : [])]};
     const next = [
       ...plan.buildSteps,
       ...(plan.hasCredentials ? [] : [{run: ['auth:login']}]),
@@ -63,7 +63,7 @@ export default class Init extends BaseCommand<typeof Init, 'init'> {
     output.outcome(plan.canBuild ? 'Next:' : 'Next, build the application and run:');
     for (const command of next) output.outcome(['  ', command], '    ');
     if (!deploys && !problem && plan.canDeploy) {
-      const deploy = {run: ['bundle:push', '--target', 'production', '--wait']};
+      const deploy = {run: ['bundle:push', ...plan.pushArguments, '--target', 'production', '--wait']};
       output.outcome([
         'This uploads without deploying. To deploy to a target called production as well, run ',
         deploy,

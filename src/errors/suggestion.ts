@@ -79,6 +79,7 @@ export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
   'env:set': target,
   init: [],
   status: target,
+  'preview:up': [...project, '--project-directory'],
   'project:list': project.filter((flag) => flag !== '--project'),
   'target:apply': project,
   'target:create': project,

@@ -1,5 +1,6 @@
 import type {BackendCapability} from '../backends/contract.js';
 import {backendTitle, type RuntimeBackend, type RuntimeBackendPreference} from '../backends/names.js';
+import {capabilitiesOf} from '../backends/members.js';
 import {createBackendRegistry} from '../backends/registry.js';
 import {resolveBackend, unfitForSlugs, type ResolvedBackend} from '../backends/resolve-backend.js';
 import {
@@ -68,9 +69,19 @@ export async function chooseCapable(
   try {
     return await chooseBackend(options, {capabilities}, host);
   } catch (error) {
-    const mayBeLegacy = options.preference === 'auto' && options.legacyAuth !== undefined;
-    throw withOtherBackend(error, mayBeLegacy ? 'legacy' : undefined);
+    throw withOtherBackend(error, (await mayBeLegacy(options, capabilities, host)) ? 'legacy' : undefined);
   }
+}
+
+/** Whether Runtime (API key) is configured beside Api, and capable of a call. */
+async function mayBeLegacy(
+  options: ProjectOptions & OpenOptions,
+  capabilities: readonly BackendCapability[],
+  host: RunHost,
+) {
+  if (options.preference !== 'auto' && options.preference !== 'api') return false;
+  const {backend, problem} = await resolveNamed('legacy', options, host);
+  return problem === undefined && capabilities.every((capability) => capabilitiesOf(backend).includes(capability));
 }
 
 async function resolveNamed(name: RuntimeBackend, options: OpenOptions, host: RunHost): Promise<ResolvedBackend> {

@@ -153,9 +153,11 @@ export async function applyTarget(options: ApplyTargetOptions, caller: PipelineH
         // What rotates makes a header itself.
         if (rotate) await rotateAccess(applied);
         await applyConfiguration(applied, rotate ? {...state, access: [{accessId: 'new'}]} : state);
-        outlet.title(`Changed ${targetSlug}: ${count(changing(diff).length, 'difference')}`);
+        const resolved = changing(diff);
+        const news = resolved.length === 0 ? 'new access header' : count(resolved.length, 'difference');
+        outlet.title(`Changed ${targetSlug}: ${news}`);
         ledger.target = {targetSlug};
-        return changing(diff);
+        return resolved;
       },
     },
     after: wait ? [waitForChanged] : [],

@@ -118,7 +118,7 @@ async function runSteps<Request>(
   const left = titled.filter((_, index) => list.tasks[index]?.state === ListrTaskState.WAITING);
   for (const {name, title} of left) host.onEvent?.({type: 'step', step: name, title, status: 'skipped'});
   if (ledger.failure === undefined) return;
-  if (left.length > 0) host.terminal?.info(`Not run: ${left.map(({name}) => name).join(', ')}`);
+  if (left.length > 0) host.terminal?.info(`Not run: ${left.map(({title}) => title).join(', ')}`);
   throw explain(ledger.failure.error, ledger);
 }
 

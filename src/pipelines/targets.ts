@@ -21,7 +21,7 @@ import {reportMade, warnOfOpenCopy} from '../operations/targets/copy-target.js';
 import {deleteTargetFrom, findDoomed} from '../operations/targets/delete-target.js';
 import {followLogs} from '../operations/targets/tail-logs.js';
 import {previewBranch} from '../operations/targets/previews.js';
-import {reachedProjects, readTargets, withTarget} from '../operations/targets/find-targets.js';
+import {describeReached, otherProjects, readTargets, withTarget} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known} from './ledger.js';
@@ -37,7 +37,8 @@ export async function listTargets(options: ProjectOptions, host: PipelineHost): 
     async run(open, outlet) {
       const targets = await readTargets(open);
       // Services answer alike for a project without targets and for none.
-      if (targets.length === 0) for (const warning of await reachedProjects(open)) outlet.warn(warning);
+      const others = targets.length === 0 ? await otherProjects(open) : undefined;
+      for (const warning of describeReached(open, others)) outlet.warn(warning);
       outlet.title(`Found ${count(targets.length, 'target')}`);
       return {...open.project, targets};
     },

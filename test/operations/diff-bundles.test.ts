@@ -230,6 +230,14 @@ describe('comparing uploaded bundles', () => {
     await expect(diff('1', 'build', project, {...connection, preference: 'api'})).rejects.toMatchObject({
       code: 'ERR_CAPABILITY_UNSUPPORTED',
       message: 'The Runtime (OAuth) backend does not support "download".',
+      suggestions: [
+        expect.stringContaining('It supports upload'),
+        'If your bundles are on the Runtime (API key) backend, run the command again with --runtime-backend legacy.',
+      ],
+    });
+    const {legacyAuth: _, ...onlyApi} = connection;
+    await expect(diff('1', 'build', project, {...onlyApi, preference: 'api'})).rejects.toMatchObject({
+      suggestions: [expect.stringContaining('It supports upload')],
     });
     await expect(diff('1', 'build', project)).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
   });

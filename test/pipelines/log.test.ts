@@ -43,7 +43,7 @@ describe('a log', () => {
       step('check', 'Check', nothing),
     );
     await expect(running).rejects.toThrow('no');
-    expect(lines).toEqual(['Prepare [0 ms]', 'Upload the bundle: failed [0 ms]', 'Not run: deploy, check']);
+    expect(lines).toEqual(['Prepare [0 ms]', 'Upload the bundle: failed [0 ms]', 'Not run: Deploy to staging, Check']);
     expect(steps().slice(-3)).toEqual(['upload failed', 'deploy skipped', 'check skipped']);
   });
 });

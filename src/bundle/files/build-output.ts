@@ -17,11 +17,13 @@ const checkoutMs = 10_000;
 /** Folders of a project that are looked at. */
 const maxFolders = 500;
 
-interface Places {
+export interface Places {
   /** The directory that suggested paths are relative to. */
   readonly cwd: string;
   /** That of the application. */
   readonly project: string;
+  /** What to run with the folder of a build. @default bundle:push */
+  readonly command?: readonly string[] | undefined;
 }
 
 /** @throws RuntimeCliError `ERR_BUILD_DIRECTORY` suggesting the builds of the project. */
@@ -41,7 +43,10 @@ export async function verifyBuildDirectory(directory: string, places: Places): P
   });
 }
 
-async function missingError(directory: string, {cwd, project: given}: Places): Promise<Error> {
+async function missingError(
+  directory: string,
+  {cwd, project: given, command = ['bundle:push']}: Places,
+): Promise<Error> {
   const isInside = directory.startsWith(`${given}${sep}`);
   const ofProject = isInside ? await detectBuild(given) : undefined;
   const project = ofProject === undefined ? dirname(directory) : given;
@@ -49,23 +54,29 @@ async function missingError(directory: string, {cwd, project: given}: Places): P
   if (detected?.unfit !== undefined) return unfitError(detected.unfit);
   const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
   const sites = isInside && detected?.exists !== true ? await builtSites(given) : [];
+  const toPush = (found: string, folder: string): Suggestion => [
+    `${found} To push it, run `,
+    {run: [...command, folder]},
+  ];
   const isWanted = detected !== undefined && join(project, detected.buildDirectory) === directory;
   return createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} does not exist.`, {
     suggestions: [
       ...sites.slice(0, mostSites).map((site) => toPush(`${show(site)} looks like a site that was built.`, show(site))),
-      ...suggestionsFor(detected, {isWanted, show}),
+      ...suggestionsFor(detected, {isWanted, show, toPush}),
     ],
   });
 }
 
-function toPush(found: string, folder: string): Suggestion {
-  return [`${found} To push it, run `, {run: ['bundle:push', folder]}];
+interface Advising {
+  /** Whether the missing folder is the one that the framework builds into. */
+  readonly isWanted: boolean;
+  readonly show: (folder: string) => string;
+  readonly toPush: (found: string, folder: string) => Suggestion;
 }
 
-/** @param isWanted Whether the missing folder is the one that the framework builds into. */
 function suggestionsFor(
   detected: DetectedBuild | undefined,
-  {isWanted, show}: {readonly isWanted: boolean; readonly show: (folder: string) => string},
+  {isWanted, show, toPush}: Advising,
 ): readonly Suggestion[] {
   if (detected === undefined) {
     return ['Build the application first, or pass the folder it builds into with --build-directory DIR.'];

@@ -1,5 +1,6 @@
 import {writeNouns} from '../../backends/contract/hooks.js';
 import type {BundleContentOptions} from '../../bundle/index.js';
+import type {Places} from '../../bundle/files/build-output.js';
 import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {NewPlace, TargetConfirmation} from '../../operations/options.js';
@@ -183,10 +184,7 @@ export function missingSettings(settings: Settings, needs: readonly SettingKey[]
     .map((key) => ({what: definitions[key].label, error: missingSetting(key)}));
 }
 
-export async function missingBuild(
-  directory: string,
-  places: {readonly cwd: string; readonly project: string},
-): Promise<readonly Missing[]> {
+export async function missingBuild(directory: string, places: Places): Promise<readonly Missing[]> {
   const {verifyBuildDirectory} = await import('../../bundle/files/build-output.js');
   try {
     await verifyBuildDirectory(directory, places);
@@ -195,6 +193,10 @@ export async function missingBuild(
     if (!isRuntimeCliError(error)) throw error;
     return [{what: 'build', error}];
   }
+}
+
+function endsInCommand(said: Suggestion = ''): boolean {
+  return typeof partsOf(said).at(-1) === 'object';
 }
 
 /** Throws one error for everything that is missing. A single missing thing has its own. */
@@ -212,7 +214,10 @@ export function requireTogether(missing: readonly Missing[]): void {
   throw createError('ERR_SETUP_INCOMPLETE', `Missing ${nouns}.`, {
     suggestions: [
       ...hints,
-      ...missing.map(({error: {message, advice}}) => [message, ...advice.flatMap((said) => [' ', ...partsOf(said)])]),
+      ...missing.map(({error: {message, advice}}) => [
+        message,
+        ...advice.flatMap((said, index) => [endsInCommand(advice[index - 1]) ? '. ' : ' ', ...partsOf(said)]),
+      ]),
     ],
     details: {
       missing: missing.map(({what, error: {code, message, suggestions}}) => ({what, code, message, suggestions})),

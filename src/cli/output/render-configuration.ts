@@ -1,3 +1,4 @@
+import {relative} from 'node:path';
 import {inspect} from 'node:util';
 import type {AppliedTarget, TargetDiff, TargetDifference} from '../../operations/targets/options.js';
 import type {Redirect} from '../../backends/contract.js';
@@ -97,7 +98,7 @@ export function renderApplied(result: AppliedTarget, output: Output): AppliedTar
 /** Runs what may make an access header, whose value is shown even if it fails later. */
 export async function withAccess<Result>(
   {targetSlug, file}: {readonly targetSlug: string; readonly file?: string | undefined},
-  {output, session}: Pick<CommandContext, 'output' | 'session'>,
+  {output, session, configDirectory}: Pick<CommandContext, 'output' | 'session' | 'configDirectory'>,
   run: (onAccess: (value: string) => void) => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -111,6 +112,7 @@ export async function withAccess<Result>(
       output.outcome(`${targetSlug} requires this header from visitors. Its value can't be read again:`);
       output.result(`${accessHeader}: ${made}`);
     }
-    if (made !== undefined) output.hint([`To send it with checks, set check.headers: {'${accessHeader}': '@FILE'}.`]);
+    const header = inspect({[accessHeader]: `@${file === undefined ? 'FILE' : relative(configDirectory, file)}`});
+    if (made !== undefined) output.hint([`To send it with checks, set check.headers: ${header}.`]);
   }
 }

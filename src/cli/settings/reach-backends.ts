@@ -29,7 +29,8 @@ export interface BackendReach<Needed extends SettingKey> {
   readonly context: CommandContext;
   readonly settings: Settings;
   readonly needs: readonly Needed[];
-  readonly builds?: boolean | undefined;
+  /** Of a command that needs a build: the words before its folder. */
+  readonly builds?: readonly string[] | undefined;
   /** Whether it asks nothing of the backend, so that it needs no credentials. */
   readonly asksNothing?: boolean | undefined;
   readonly alsoMissing?: readonly Missing[] | undefined;
@@ -43,6 +44,7 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
   const {context, settings, needs, builds, asksNothing, alsoMissing = [], writes, readsLogs} = reach;
   const {config, cwd, signal} = context;
   const {value: preference} = settings.runtimeBackend;
+  const {value: project} = settings.projectDirectory;
   refuseUnusedOptions(context, preference);
   const {secrets, ...connection} = resolveConnection(context, settings);
   const noBackend = asksNothing
@@ -51,9 +53,7 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
   requireTogether([
     ...missingSettings(settings, needs),
     ...alsoMissing,
-    ...(builds
-      ? await missingBuild(settings.buildDirectory.value, {cwd, project: settings.projectDirectory.value})
-      : []),
+    ...(builds === undefined ? [] : await missingBuild(settings.buildDirectory.value, {cwd, project, command: builds})),
     ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),
   ]);
   if (!asksNothing) {

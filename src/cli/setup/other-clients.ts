@@ -143,6 +143,8 @@ const askedAbout = 'mycli asks only about a new name that may be a typo; --creat
 export const needlessFlags: readonly {readonly flags: RegExp; readonly command?: string; readonly why: string}[] = [
   {flags: /^-(?:f|-follow|-tail)$/, command: 'logs', why: 'logs follows until Ctrl-C'},
   {flags: /^--wait-for-slot$/, command: 'bundle:rollback', why: 'what to roll back to may change meanwhile'},
+  {flags: /^-(?:w|-wait)$/, command: 'preview:up', why: 'preview:up always waits'},
+  {flags: /^--if-changed$/, command: 'preview:up', why: 'preview:up never uploads an unchanged bundle again'},
   {flags: /^-(?:y|-yes)$/, command: 'bundle:push', why: askedAbout},
   {flags: /^-(?:y|-yes)$/, command: 'bundle:deploy', why: askedAbout},
   {flags: /^-(?:y|-yes)$/, why: 'this command asks for no confirmation'},

@@ -46,6 +46,8 @@ interface ProjectPlan {
   /** Whether the build is there, or it is known how to build it. */
   readonly canBuild: boolean;
   readonly buildSteps: readonly string[];
+  /** What a push has to name, because the configuration does not. */
+  readonly pushArguments: readonly string[];
   readonly framework?: string | undefined;
 }
 
@@ -110,6 +112,8 @@ export async function planProject(
   const isKnown = isUsual
     ? isBuilt && detected?.unfit === undefined
     : isBuilt || build !== suggested.buildDirectory.value;
+  // A site beside files that are not for visitors: the user decides, and then a push names it.
+  const isNamed = isUsual && !isKnown && detected?.isGuess === true;
   const isStatic = answers.static?.value ?? (layout?.exists === true ? layout.static : undefined);
   const framework = isStatic === true ? undefined : layout?.framework;
   const hasOrigin = backend === 'legacy' || (backend === 'api' && answers.origin?.source.kind !== 'stored');
@@ -149,11 +153,12 @@ export async function planProject(
       ...addressKeys(backend).flatMap((key) => (answers[key]?.source.kind === 'config' ? [] : (addressOf(key) ?? []))),
       ...addressesIn(options),
     ],
-    canBuild: isBuilt || detected?.buildCommand !== undefined,
+    canBuild: isBuilt || isNamed || detected?.buildCommand !== undefined,
     buildSteps: [
       ...(isBuilt || detected?.buildCommand === undefined ? [] : [detected.buildCommand]),
       ...(framework === undefined ? [] : await copyCommands(framework, {project: cwd, build})),
     ],
+    pushArguments: isNamed ? [detected.buildDirectory, '--static'] : [],
     framework: detected?.framework?.name,
   };
 }
@@ -306,7 +311,7 @@ function configText(name: NewConfigName, config: MycliConfig): string {
   if (name === 'mycli.config.json') return `${json}\n`;
   // Without the keys that are undefined.
   const plain: unknown = JSON.parse(json);
-  const literal = inspect(plain, {compact: false, depth: null});
+  const literal = inspect(plain, {compact: false, depth: null}).replace(/\n\}$/, ',\n}');
   if (name === 'mycli.config.ts') {
     return `import {defineConfig} from 'mycli';\n\nexport default defineConfig(${literal});\n`;
   }

@@ -1,6 +1,7 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
+import {nameOf} from '../../cli/settings/settings.js';
 
 export default class BundlePromote extends BaseCommand<typeof BundlePromote, 'bundle:promote'> {
   static override readonly aliases = ['promote'];
@@ -19,6 +20,8 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote, 'bu
 
   protected async execute(context: CommandContext) {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
+    const {verifyPromotion} = await import('../../operations/deploy/release.js');
+    verifyPromotion(this.flags.from, options.targetSlug, nameOf('targetSlug', settings));
     const {promoteBundle, promotionResult} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');

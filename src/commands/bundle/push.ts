@@ -44,7 +44,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush, 'bundle:p
     const targetSlug = settings.targetSlug?.value;
     const {options, host} = await this.reach(context, ['projectSlug'], {
       settings,
-      builds: archive === undefined,
+      builds: archive === undefined ? ['bundle:push'] : undefined,
       asksNothing: dryRun,
       alsoMissing: missingTarget(settings, invalidate),
     });

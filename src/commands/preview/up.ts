@@ -36,7 +36,8 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp, 'preview:up
     const target = {slug: previewSlugs(branch)[0], argument: 'BRANCH'};
     const loaded = await context.loadSettings({target});
     const settings = await withPushFolder(loaded, undefined, context);
-    const {options, host} = await this.reach(context, ['projectSlug'], {settings, builds: true});
+    const builds = ['preview:up', ...(this.args.branch === undefined ? [] : [branch]), '--build-directory'];
+    const {options, host} = await this.reach(context, ['projectSlug'], {settings, builds});
     const {deployedPreview, deployPreview, planPreview} = await import('../../pipelines/previews.js');
     const {renderPush, renderPushPreview} = await import('../../cli/output/render-deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');

@@ -63,11 +63,14 @@ export function planRelease(
   };
 }
 
-/** @param from the target that a promotion starts from */
-export function verifyPromotion(from: string, targetSlug: string): void {
+/**
+ * @param from the target that a promotion starts from
+ * @param name what has set the target
+ */
+export function verifyPromotion(from: string, targetSlug: string, name = '--target'): void {
   rejectProblems(slugProblems('from', from));
   if (from !== targetSlug) return;
-  throw createError('ERR_OPTION_INVALID', `--from and --target are both ${from}, so there is nothing to promote.`, {
+  throw createError('ERR_OPTION_INVALID', `--from and ${name} are both ${from}, so there is nothing to promote.`, {
     suggestions: ['Pass the target that runs the bundle with --from, and the one to deploy it to with --target.'],
     details: {problems: [{option: 'from', message: 'must not be the target itself'}]},
   });

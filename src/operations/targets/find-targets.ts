@@ -174,12 +174,23 @@ export async function findRunning(
 export async function explainMissingProject(error: unknown, open: OpenBackend): Promise<unknown> {
   const isMissing = isRuntimeCliError(error) && (error.code === 'ERR_FORBIDDEN' || error.code === 'ERR_REJECTED');
   if (!isMissing || (error.status !== 403 && error.status !== 404 && !isOfEmptyProject(error))) return error;
-  const suggestions = await reachedProjects(open);
-  return suggestions.length === 0 ? error : amendError(error, {suggestions});
+  const others = await otherProjects(open);
+  const suggestions = describeReached(open, others);
+  if (suggestions.length === 0) return error;
+  // Nobody is told to push to a project that is mistyped.
+  return others?.isAll && isOfEmptyProject(error)
+    ? amendError(error, {advice: suggestions})
+    : amendError(error, {suggestions});
+}
+
+interface OtherProjects {
+  readonly slugs: readonly string[];
+  /** Whether there are no more. */
+  readonly isAll: boolean;
 }
 
 /** The projects that the credentials reach, or the first of them. Undefined if this is one, or nobody knows. */
-export async function otherProjects(open: OpenBackend) {
+export async function otherProjects(open: OpenBackend): Promise<OtherProjects | undefined> {
   if (open.backend.listProjects === undefined) return undefined;
   const page = await quickLook(open, (again) => invoke(again, 'listProjects', {limit: pageSize}));
   const slugs = page?.items.map(({projectSlug}) => projectSlug) ?? [];
@@ -187,8 +198,8 @@ export async function otherProjects(open: OpenBackend) {
 }
 
 /** Which projects the credentials reach instead, in sentences. */
-export async function reachedProjects(open: OpenBackend): Promise<readonly string[]> {
-  const {slugs, isAll} = (await otherProjects(open)) ?? {slugs: []};
+export function describeReached(open: OpenBackend, others: OtherProjects | undefined): readonly string[] {
+  const {slugs, isAll} = others ?? {slugs: []};
   if (slugs.length === 0) return [];
   const shown = [...slugs.slice(0, mostShown), ...(slugs.length > mostShown ? ['…'] : [])];
   // What is missing in a part of the list may be in the rest.

@@ -309,6 +309,8 @@ describe('an argument', () => {
     ['deploy', 'To push a build, run mycli bundle:push'],
     ['deploy --bundle 3', 'Pass the bundle as an argument.'],
     ['preview:up --branch x', 'Pass the branch as an argument.'],
+    ['preview:up --wait', 'Leave out --wait: preview:up always waits.'],
+    ['preview:up --if-changed', 'Leave out --if-changed: preview:up never uploads an unchanged bundle again.'],
     ['promote 3', 'To deploy a bundle, run mycli bundle:deploy 3'],
   ])('that people type, %j, is answered with %j', async (line, advice) => {
     const {code, stderr} = await mycli(line.split(' '));

@@ -53,7 +53,7 @@ describe('init without a terminal', () => {
         "  runtimeBackend: 'legacy',",
         `  origin: '${runtime.origin}',`,
         "  buildDirectory: 'dist',",
-        '  static: true',
+        '  static: true,',
         '});',
         '',
       ].join('\n'),
@@ -121,9 +121,18 @@ describe('init without a terminal', () => {
     await write({'index.html': '<p>Hi</p>', 'package.json': '{"name": "site"}', 'node_modules/a/index.js': ''});
     const {stderr} = await mycli(['init', '-y', '-p', 'shop', '--origin', runtime.origin]);
     expect(stderr).toContain('Found a build: a static site in this folder.\n');
-    expect(await config()).toMatch(/ignore: \[\s+'mycli\.config\.ts',\s+'package\.json',\s+'node_modules'\s+\]\n/);
+    expect(await config()).toMatch(/ignore: \[\s+'mycli\.config\.ts',\s+'package\.json',\s+'node_modules'\s+\],\n/);
     const {stdout} = await mycli(['build', '--dry-run', '--output', '../bundle.tar.gz', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({files: [{path: 'index.html'}]});
+  });
+
+  test('names the push of a folder that has a page, but also files that are not for visitors', async () => {
+    await rm(project, {recursive: true});
+    await write({'public/index.html': '<p>Hi</p>', 'public/.env': 'A=b'});
+    const {stdout} = await mycli(['init', '-y', '-p', 'shop', '-t', 'staging', '--origin', runtime.origin]);
+    expect(stdout).toMatch(/\nNext:\n {2}mycli login\n {2}mycli push public --static --wait\n$/);
+    await write({'.bundleignore': '.env'});
+    expect((await mycli(['build', 'public', '--static', '--dry-run'])).code).toBe(0);
   });
 
   test('tells of a server beside the folder that it takes for a site', async () => {

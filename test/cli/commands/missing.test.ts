@@ -32,6 +32,15 @@ test.each([['config:show'], ['bundle:list', '-p', 'shop'], ['completion', 'bash'
   },
 );
 
+test.each([
+  [['--target', 'staging'], {}, '--target'],
+  [[], {MYCLI_TARGET: 'staging'}, 'MYCLI_TARGET'],
+])('a promotion of a target to itself names what has set the target: %j', async (args, env, name) => {
+  const service = {MYCLI_API_KEY: 'key', MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:1'};
+  const {stderr} = await mycli(['promote', '-p', 'shop', '--from', 'staging', ...args], {...service, ...env});
+  expect(stderr).toContain(`Error: --from and ${name} are both staging, so there is nothing to promote.\n`);
+});
+
 describe('what a command needs and does not have', () => {
   test('is told all at once, each with the ways to give it', async () => {
     const {code, stdout, stderr} = await mycli(['bundle:push']);

@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {runWarm} from '../warm-cli.js';
 import {makeFolder, writeTree} from '../../folder.js';
+import {commit, git} from '../../bundle/provenance/repository.js';
 import {shellWords} from '../shell-words.js';
 
 let project: string;
@@ -165,5 +166,23 @@ describe('the folder to push', () => {
     expect(code).toBe(3);
     expect(stderr).toContain('To push it, run mycli push public');
     expect((await build('public')).code).toBe(0);
+  });
+
+  test.each([
+    [[], 'mycli preview:up --build-directory public --project shop'],
+    [['a b'], "mycli preview:up 'a b' --build-directory public --project shop"],
+  ])('preview:up: names itself with the folder that may be the site: %j', async (branch, command) => {
+    await write({'public/index.html': ''});
+    git(project, 'init', '-q', '-b', 'main');
+    commit(project, 'one');
+    const env = {MYCLI_API_KEY: 'key', MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:1', PATH: process.env['PATH'] ?? ''};
+    const {stderr} = await runWarm(['preview:up', ...branch, '--project', 'shop'], {cwd: project, env});
+    expect(stderr).toContain(`To push it, run ${command}`);
+  });
+
+  test('push: what is missing beside the folder is told in whole sentences', async () => {
+    await write({'public/index.html': ''});
+    const {stderr} = await runWarm(['push', '--project', 'shop'], {cwd: project, env: {}});
+    expect(stderr).toContain('run mycli push public --project shop. Or set buildDirectory in mycli.config.\n');
   });
 });

@@ -98,7 +98,9 @@ describe('target:diff and target:apply', () => {
     await configure({targets: {staging: {access: true}}});
     const {stdout} = await bench.mycli(['target:apply', 'staging', '--yes']);
     expect(stdout).toMatch(/^x-sfdc-access-control: [\w-]{32}$/m);
-    await bench.mycli(['target:apply', 'staging', '--yes', '--rotate', '--output', 'access.txt']);
+    const rotated = await bench.mycli(['target:apply', 'staging', '--yes', '--rotate', '--output', 'access.txt']);
+    expect(rotated.stderr).toContain('Changed staging: new access header');
+    expect(rotated.stdout + rotated.stderr).toContain("check.headers: { 'x-sfdc-access-control': '@access.txt' }.");
     const path = join(bench.project, 'access.txt');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(await readFile(path, 'utf8')).toMatch(/^[\w-]{32}\n$/);
@@ -190,6 +192,11 @@ describe('target:diff and target:apply', () => {
     expect(routes).toEqual(['list', 'projects']);
     // Of targets, the service lists none.
     expect((await bench.mycli(['target:list', '--project', 'shopp'])).stderr).toContain(reaches);
+    const status = await bench.mycli(['status', '--project', 'shopp']);
+    expect(status.stderr).toMatch(
+      /\n {2}Did you mean the project shop\?\n {2}The credentials do not reach .*shop\.\n$/,
+    );
+    expect(status.stderr).not.toContain('mycli push');
     expect(await documentOf('target:delete staging --project shopp --yes')).toMatchObject({
       error: {suggestions: expect.arrayContaining([reaches]) as unknown},
     });

@@ -171,7 +171,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(await screen.ended).toBe(7);
     const lines = remaining(screen.text());
     const at = lines.findIndex((line) => line.startsWith('Not run'));
-    expect(lines.slice(at, at + 2)).toEqual(['Not run: deploy', expect.stringMatching(/^Error: /)]);
+    expect(lines.slice(at, at + 2)).toEqual(['Not run: Deploy to staging', expect.stringMatching(/^Error: /)]);
     expect(lines.slice(0, at)).not.toContainEqual(expect.stringContaining('Deploy to staging'));
   });
 
