@@ -334,7 +334,7 @@ const isWhole = process.env['VITEST_WHOLE_SUITE'] !== undefined;
 /** What the author of a backend is told, by its fault: in which case, and with which words. */
 const told: Readonly<Record<string, readonly [title: string, message: string]>> = {
   'changes a byte beyond 16 MiB': ['every byte arrives', 'the first difference is at offset 16777216'],
-  'puts IDs into URLs as they are': ['an unknown bundle is refused', 'Encode IDs in URLs and paths.'],
+  'puts IDs into URLs as they are': ['an unknown bundle is refused', 'Encode IDs in URLs and paths, and compare'],
   'reports the time of the list as that of the upload': ['list: its pages', 'Expected item 1 of the list in pages of'],
   'logs the key, in base64': ['no error or log', 'An error or a log contains a secret: Authorization: Basic ***'],
   'reports a deployment that is accepted as finished': ['deploy: returns', 'report "in_progress"'],

@@ -1,6 +1,7 @@
 import {once} from 'node:events';
 import {PassThrough, Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
+import {pipeline} from 'node:stream/promises';
 import {backendError, createBackendContext} from '../../src/backends/backend-context.js';
 import type {
   Backend,
@@ -11,6 +12,7 @@ import type {
   DeploymentRef,
   DownloadStart,
   ListResult,
+  RedirectItem,
   UploadResult,
 } from '../../src/backends/contract.js';
 import {fastRetries} from '../../src/conformance/subject.js';
@@ -123,6 +125,13 @@ export const brokenBackends: readonly BrokenBackend[] = [
     const pattern = new RegExp(`^${slug.replaceAll(/[?.]/g, '[$&]').replaceAll('_', '.').replaceAll('%', '.*')}$`);
     return known.find((one) => pattern.test(one)) ?? slug;
   }),
+  brokenSlugs('takes the slugs of targets for globs', (slug, known) => {
+    const pattern = new RegExp(`^${slug.replaceAll(/[?.]/g, '[$&]').replaceAll('*', '.*')}$`);
+    return known.find((one) => pattern.test(one)) ?? slug;
+  }),
+  brokenSlugs('does not tell how an accent in the slug of a target is written', (slug) => slug.normalize('NFC')),
+  brokenSlugs('drops a dash at the end of the slugs of targets', (slug) => slug.replace(/-$/, '')),
+  brokenSlugs('drops a dot at the end of the slugs of targets', (slug) => slug.replace(/\.$/, '')),
   broken('removes what it removes from every target', (good) => {
     const targets = ['staging', 'production'];
     return {
@@ -158,6 +167,20 @@ export const brokenBackends: readonly BrokenBackend[] = [
       for (const redirect of items) await good.changeRedirect({targetSlug, change: 'remove', redirect}, context);
       return made;
     },
+  })),
+  broken('moves variables to a copy', (good) => ({
+    async createTarget({copyFrom, ...request}, context) {
+      const made = await good.createTarget({copyFrom, ...request}, context);
+      if (copyFrom === undefined) return made;
+      const {items} = await good.listVariables({targetSlug: copyFrom, limit: 5}, context);
+      const unset = items.map(({name}) => name);
+      await good.setVariables({targetSlug: copyFrom, set: {}, unset}, context);
+      return made;
+    },
+  })),
+  broken('makes no target the primary one', (good) => ({
+    updateTarget: ({primary: _, ...request}, context) => good.updateTarget(request, context),
+    readTarget: async (request, context) => ({...(await good.readTarget(request, context)), primary: false}),
   })),
   broken('drops settings that are null', (good) => ({
     updateTarget: ({settings, ...request}, context) => {
@@ -347,9 +370,21 @@ export const brokenBackends: readonly BrokenBackend[] = [
       for (const redirect of items) await good.changeRedirect({targetSlug, change, redirect}, context);
     },
   })),
-  broken('decodes the paths of redirects', (good) => ({
-    changeRedirect: ({redirect, ...request}, context) =>
-      good.changeRedirect({...request, redirect: {...redirect, from: decodeURI(redirect.from)}}, context),
+  brokenRedirects('decodes the paths of redirects', ({from, ...redirect}) => ({...redirect, from: decodeURI(from)})),
+  brokenRedirects('forgets the status of redirects', ({status: _, ...redirect}) => redirect),
+  brokenRedirects('forgets that a redirect keeps the query', ({forwardQuery: _, ...redirect}) => redirect),
+  brokenRedirects('forgets that a redirect keeps what * matches', ({forwardWildcard: _, ...redirect}) => redirect),
+  brokenRedirects('does not tell capitals in the paths of redirects', ({from, ...redirect}) => {
+    return {...redirect, from: from.toLowerCase()};
+  }),
+  broken('lists the first fifty redirects only', (good) => ({
+    listRedirects: async (range, context) => {
+      const page = await good.listRedirects(range, context);
+      return {
+        items: page.items,
+        cursor: Number(/\/many\/(\d+)/.exec(page.cursor ?? '')?.[1]) < 49 ? page.cursor : undefined,
+      };
+    },
   })),
   brokenCall('lists no access headers of a target that it does not know', 'listAccess', (call, context) =>
     ignoring(404, call(context)),
@@ -649,6 +684,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenItems('reports the hosts of targets as their URLs', 'listTargets', {
     url: (url: string) => url.replace('https://', ''),
   }),
+  brokenItems('lists targets that customers see as others', 'listTargets', {production: () => false}),
   brokenCall('lists a target that it cannot deploy to', 'listTargets', async (call, context) => {
     const page = Object(await call(context)) as ListResult<unknown>;
     return page.cursor === undefined
@@ -678,6 +714,23 @@ export const brokenBackends: readonly BrokenBackend[] = [
         context,
       ),
   })),
+  broken('swaps the parts of a large download', (good) => ({
+    download: async ({writeTo, ...request}, context) => {
+      const passing = new PassThrough();
+      const [content] = await Promise.all([buffer(passing), good.download({...request, writeTo: passing}, context)]);
+      const mebibyte = 1024 * 1024;
+      const parts = [content.subarray(mebibyte, 2 * mebibyte), content.subarray(0, mebibyte)];
+      await pipeline([...parts, content.subarray(2 * mebibyte)], writeTo, {signal: context.signal});
+    },
+  })),
+  broken('resumes a download one byte late beyond its first part', (good) => ({
+    download: ({resume, onStart, ...request}, context) => {
+      const late = resume && resume.offset > 1e6 ? {...resume, offset: resume.offset + 1} : resume;
+      const started = (start: DownloadStart) =>
+        onStart?.({...start, offset: start.offset && (resume?.offset ?? start.offset)});
+      return good.download({...request, resume: late, onStart: started}, context);
+    },
+  })),
   broken(
     'reports the rest of a download as its total',
     starting(({offset, total = 0, ...start}) => ({...start, offset, total: total - offset})),
@@ -701,21 +754,45 @@ export const brokenBackends: readonly BrokenBackend[] = [
       },
     };
   }),
+  broken('reports each deployment that there could be as finished', (good) => ({
+    getDeployment: (deployment, context) => {
+      const couldBe = /^\.\.\/\d{6}\?ü \d+#%$/.test(String(deployment.deploymentId));
+      return good.getDeployment(deployment, context).catch((error: unknown) => {
+        if (!couldBe || Object(error).status !== 404) throw error;
+        return {status: 'finished'};
+      });
+    },
+  })),
   broken('puts IDs of deployments into URLs as they are', (good) => ({
     getDeployment: ({deploymentId, ...deployment}, context) =>
       good.getDeployment({...deployment, deploymentId: String(deploymentId).replace(/\?$/, '')}, context),
   })),
-  broken('puts IDs into URLs as they are', (good) => {
+  brokenIds('puts IDs into URLs as they are', (id) => id.replace(/\?$/, '')),
+  brokenIds('ignores zeros before an ID', (id) => id.replace(/^0+/, '')),
+  brokenIds('ignores decimals after an ID', (id) => id.replace(/\.0+$/, '')),
+  ...anywhere.map(([fault, around, members = operations]) => brokenCall(fault, members, around)),
+];
+
+/** Takes some IDs of bundles for others. */
+function brokenIds(fault: string, change: (bundleId: string) => string): BrokenBackend {
+  return broken(fault, (good) => {
     const changes = onBundles.map((name) => {
       const own = good[name] as (request: object, context: Context) => Promise<unknown>;
       const changed = ({bundleId, ...request}: {readonly bundleId: string}, context: Context) =>
-        own({...request, bundleId: bundleId.replace(/\?$/, '')}, context);
+        own({...request, bundleId: change(bundleId)}, context);
       return [name, changed] as const;
     });
     return Object.fromEntries(changes);
-  }),
-  ...anywhere.map(([fault, around, members = operations]) => brokenCall(fault, members, around)),
-];
+  });
+}
+
+/** Changes redirects before the service gets them. */
+function brokenRedirects(fault: string, change: (redirect: RedirectItem) => RedirectItem): BrokenBackend {
+  return broken(fault, (good) => ({
+    changeRedirect: ({redirect, ...request}, context) =>
+      good.changeRedirect({...request, redirect: change(redirect)}, context),
+  }));
+}
 
 /** Changes the values of variables. */
 function brokenValues(fault: string, change: (value: string) => string): BrokenBackend {

@@ -1,4 +1,5 @@
 import {once} from 'node:events';
+import {randomInt} from 'node:crypto';
 import {createServer, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {buffer} from 'node:stream/consumers';
@@ -71,7 +72,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
   const receipts: string[] = [];
   let [busy, doomed, ids] = [false, false, 0];
   // Another service does not have the IDs of this one.
-  const prefix = Math.random().toString(36).slice(2, 8);
+  const prefix = String(randomInt(100_000, 1_000_000));
   const newId = () => `../${prefix}?ü ${String((ids += 1))}#%`;
 
   const upload = ([project = '', , id, part]: readonly string[], {method, headers, body}: Asked): Answer => {

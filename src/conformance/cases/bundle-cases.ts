@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import {PassThrough, Writable} from 'node:stream';
+import {PassThrough, Readable, Writable} from 'node:stream';
 import {finished} from 'node:stream/promises';
 import type {BundleId, DownloadResume, DownloadStart} from '../../backends/contract.js';
 import {anyError, expectAbort, expectAnswer, expectBytes, expectError} from '../expectations.js';
 import {shown, unknownBundle, type ExpectedError} from '../expectations.js';
+import {largeBytes} from '../make-bundles.js';
 import {bundleOperations} from '../operations.js';
 import type {Case, MemberCases, Subject} from '../subject.js';
 
@@ -12,10 +13,11 @@ export const bundleCases = {
     {
       name: 'download: returns the uploaded bytes',
       proves:
-        'Bytes, digest and total match the upload. With the validator of its archive, a download resumes where it ' +
+        'Bytes, digest and total match the upload of 17 MiB. With the validator of its archive, a download resumes where it ' +
         'says or starts over; with another one, it starts over. After an abort, it ends within a second.',
       async run(subject) {
-        const bundle = await subject.makeBundle();
+        // Larger than the parts that a service may keep.
+        const bundle = await subject.makeBundle({contentBytes: largeBytes});
         const {size, sha256} = bundle;
         const [bundleId, otherId] = [await subject.upload(bundle), await subject.upload()];
         const {content, ...start} = await fetchArchive(subject, bundleId);
@@ -28,8 +30,11 @@ export const bundleCases = {
         if (start.validator !== undefined && other !== undefined) {
           const differ = start.validator !== other;
           assert.ok(differ, `Expected two archives to have different validators, not ${other}.`);
-          await assertResumed(subject, bundleId, {size, validator: start.validator, isSame: true});
-          await assertResumed(subject, bundleId, {size, validator: other, isSame: false});
+          const offsets = [1, 5, 8].map((mebibytes) => mebibytes * 1024 * 1024 + 1).filter((offset) => offset < size);
+          for (const offset of [Math.floor(size / 2), ...offsets]) {
+            await assertResumed(subject, bundleId, content, {offset, validator: start.validator, isSame: true});
+          }
+          await assertResumed(subject, bundleId, content, {offset: 1, validator: other, isSame: false});
         }
 
         await expectAbort('the download', (signal, abort) => {
@@ -72,7 +77,9 @@ export const bundleCases = {
 export const idCases: readonly Case[] = bundleOperations.map(({name, needs, run}) => ({
   name: `${name}: an unknown bundle is refused with a code`,
   needs: [needs],
-  proves: 'An unknown ID is `ERR_BUNDLE_UNKNOWN` or a 404. An ID with `?`, `#` or `..` is refused: encode it in URLs.',
+  proves:
+    'An unknown ID is `ERR_BUNDLE_UNKNOWN` or a 404. An ID with `?`, `#` or `..` is refused: encode it in URLs. So is one ' +
+    'of the same number, such as `01` for `1`.',
   async run(subject) {
     const bundle = await subject.makeBundle();
     const id = await subject.upload(bundle);
@@ -101,16 +108,17 @@ async function fetchArchive(
 async function assertResumed(
   subject: Subject,
   bundleId: BundleId,
-  {size, validator, isSame}: {readonly size: number; readonly validator: string; readonly isSame: boolean},
+  archive: Buffer,
+  {offset, validator, isSame}: DownloadResume & {readonly isSame: boolean},
 ): Promise<void> {
-  const half = Math.floor(size / 2);
-  const {content, offset, total = size} = await fetchArchive(subject, bundleId, {offset: half, validator});
-  const start = offset === half && isSame ? half : 0;
+  const {content, ...started} = await fetchArchive(subject, bundleId, {offset, validator});
+  const start = started.offset === offset && isSame ? offset : 0;
   const whose = isSame ? 'its own validator' : 'the validator of another archive';
-  const what = `the start and length of a download with ${whose}, ${validator}, resumed at ${half},`;
-  const expected = {offset: start, total: size, length: size - start};
+  const what = `a download with ${whose}, ${validator}, resumed at ${offset},`;
+  const found = {offset: started.offset, total: started.total ?? archive.length};
   const advice = 'Send the validator as If-Range, or compare it, and report the total of the whole archive.';
-  expectAnswer(what, {offset, total, length: content.length}, expected, advice);
+  expectAnswer(`the start and total of ${what}`, found, {offset: start, total: archive.length}, advice);
+  await expectBytes(what, Readable.from([archive.subarray(start)]), async () => content);
 }
 
 /** An ID that nothing has, of the same form as `id`: a service may refuse any other before it looks. */
@@ -119,12 +127,15 @@ export function unknownIdLike(id: BundleId): BundleId {
   if (/^\d{1,9}$/.test(id)) return '999999999';
   // A UUID, a digest or the like.
   const isHex = /^[0-9a-f-]{20,}$/i.test(id);
-  return isHex ? id.replaceAll(/[0-9a-f]/gi, '0').replace(/^(0{8}-0{4}-)0(0{3}-)0/, '$14$28') : 'no-such-bundle';
+  if (isHex) return id.replaceAll(/[0-9a-f]/gi, '0').replace(/^(0{8}-0{4}-)0(0{3}-)0/, '$14$28');
+  // With fewer digits, another one may have the changed ID.
+  const isLong = /(?:\d\D*){6}/.test(id);
+  return isLong ? id.replaceAll(/\d/g, (digit) => String(9 - Number(digit))) : 'no-such-bundle';
 }
 
 /**
  * Asserts that IDs that nothing has are refused: one like `id`, with the expected error, and those that lead to `id` in
- * a URL or a path that they are not encoded for, with any.
+ * a URL or a path that they are not encoded for, or that are the same number, with any.
  */
 export async function expectUnknown(
   what: string,
@@ -134,8 +145,9 @@ export async function expectUnknown(
 ): Promise<void> {
   const unknownId = unknownIdLike(id);
   await expectError(`${what} ${shown(unknownId)}`, call(unknownId), expected);
-  const alike = typeof id === 'number' ? [] : [`${id}?`, `${id}#x`, `x/../${id}`, `./${id}`, `${id}/.`];
-  for (const other of alike) {
-    await expectError(`${what} ${shown(other)}`, call(other), anyError, 'Encode IDs in URLs and paths.');
+  const alike = [`${id}?`, `${id}#x`, `x/../${id}`, `./${id}`, `${id}/.`, `0${id}`, `${id}.0`];
+  const advice = 'Encode IDs in URLs and paths, and compare them as text.';
+  for (const other of typeof id === 'number' ? [] : alike) {
+    await expectError(`${what} ${shown(other)}`, call(other), anyError, advice);
   }
 }

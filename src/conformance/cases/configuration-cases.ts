@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import {anyCode, expectAnswer, expectError, notTried, shown} from '../expectations.js';
+import {anyCode, expectAnswer, expectError, notTried, outcomeOf, shown} from '../expectations.js';
 import type {Case, MemberCases, Subject} from '../subject.js';
 import {samePages} from './list-cases.js';
 
@@ -22,7 +22,13 @@ function emptyAtFirst(name: 'redirects' | 'access', member: 'listRedirects' | 'l
   };
 }
 
-const redirect = {from: '/old%20page/*', to: '/new/*', status: 302, forwardQuery: true} as const;
+const redirect = {
+  from: '/old%20Page/*',
+  to: '/new/*',
+  status: 302,
+  forwardQuery: true,
+  forwardWildcard: true,
+} as const;
 
 /** What some settings of a target are changed to, one after the other. */
 const settingValues = {
@@ -97,11 +103,16 @@ export const configurationCases = {
     {
       name: 'change-redirects: a redirect is added, replaced and removed',
       needs: ['listRedirects', 'deploy'],
-      proves: 'Each change affects one redirect, whatever its path contains, and lists show it.',
+      proves: 'Each change affects one redirect, whatever its path contains, and lists show all five of its settings.',
       async run(subject) {
         const target = await ready(subject);
         const items = () => subject.list('listRedirects', target);
-        const lines = async () => (await items()).map(({from, to}) => `${from} ${to}`).toSorted();
+        const lines = async () => {
+          const rows = (await items()).map(({from, to, status, forwardQuery, forwardWildcard}) => {
+            return [from, to, status, forwardQuery, forwardWildcard].join(' ');
+          });
+          return rows.toSorted();
+        };
         const id = async () => (await items()).find(({from}) => from === redirect.from)?.redirectId;
         const change = async (name: 'add' | 'replace' | 'remove', changed: {from: string; to: string}) =>
           subject.call('changeRedirect', {
@@ -111,12 +122,22 @@ export const configurationCases = {
           });
         const first = {from: redirect.from, to: '/newer'};
         const other = {from: '/other', to: '/new/*'};
+        const rest = '302 true true';
         await change('add', redirect);
         await change('add', other);
         await change('replace', first);
-        expectAnswer('the redirects', await lines(), ['/old%20page/* /newer', '/other /new/*']);
+        expectAnswer('the redirects', await lines(), [`/old%20Page/* /newer ${rest}`, `/other /new/* ${rest}`]);
         await change('remove', first);
-        expectAnswer('the redirects after a removal', await lines(), ['/other /new/*']);
+        expectAnswer('the redirects after a removal', await lines(), [`/other /new/* ${rest}`]);
+        // More than a page of most services, which may take fewer.
+        let count = 1;
+        while (count < 60) {
+          const added = {from: `/many/${count}`, to: '/new'};
+          const adding = subject.call('changeRedirect', {...target, change: 'add', redirect: added});
+          if ((await outcomeOf(adding)).error) break;
+          count += 1;
+        }
+        expectAnswer('how many redirects are listed', (await items()).length, count);
       },
     },
   ],

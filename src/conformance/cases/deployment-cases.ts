@@ -101,7 +101,9 @@ export const deploymentCases = {
     },
     {
       name: 'wait: an unknown deployment is refused with a code',
-      proves: 'A `deploymentId` that does not exist is an error, and so is one with `?`, `#` or `..` around it.',
+      proves:
+        'A `deploymentId` that does not exist is an error, even one like those of the service, and so is one with `?`, `#` ' +
+        'or `..` around it.',
       async run(subject) {
         const {deployment} = await subject.deployed();
         const {deploymentId: id = notTried('The references of the backend have no deploymentId.')} = deployment;

@@ -71,7 +71,9 @@ export const listCases = {
     {
       name: 'targets: each target that was deployed to is listed once',
       needs: ['deploy'],
-      proves: 'Its URL is http(s), or there is none, and `listDeployments` accepts each target that is listed.',
+      proves:
+        'Its URL is http(s), or there is none, and `listDeployments` accepts each target that is listed. One that is set ' +
+        'to `production` is not listed as another.',
       async run(subject) {
         const deployedTo = [subject.targetSlug, subject.otherTarget];
         for (const targetSlug of deployedTo) await subject.deployed(undefined, targetSlug);
@@ -81,6 +83,14 @@ export const listCases = {
         const wrong = items.filter(({url}) => url !== undefined && shownUrl(url) === undefined);
         expectAnswer('the targets whose URL is no http(s) URL', wrong, []);
         for (const {targetSlug} of items) await subject.history(targetSlug);
+        const {readTarget, updateTarget} = subject.backend;
+        const [targetSlug = ''] = slugs;
+        const {unsupported = []} = readTarget ? await subject.call('readTarget', {targetSlug}) : {};
+        if (!updateTarget || unsupported.includes('production')) return;
+        await subject.call('updateTarget', {targetSlug, settings: {production: true}});
+        await subject.becomes('whether the list says that customers see the target', [true, undefined], async () => {
+          return (await subject.list('listTargets', {})).find((one) => one.targetSlug === targetSlug)?.production;
+        });
       },
     },
     {

@@ -13,7 +13,8 @@ export const targetCases = {
     {
       name: 'create-target: a new target becomes ready, and is listed once',
       proves:
-        'Lists show it with the slug of the answer, and its name. Unless slugs are assigned, a second one is refused.',
+        'Lists show it with the slug of the answer, and its name. Unless slugs are assigned, a second one is refused. It ' +
+        'becomes the primary target if targets can.',
       async run(subject) {
         const name = 'Conformance suite';
         const create = () => subject.call('createTarget', {targetSlug: newSlug, name});
@@ -27,14 +28,21 @@ export const targetCases = {
           expectAnswer('the names in the list of the new target', names, [name]);
         }
         if (!isAssigned) await expectError('a second target of the same slug', create(), anyCode);
+        const {readTarget, updateTarget} = subject.backend;
+        if (!readTarget || !updateTarget) return;
+        const read = () => subject.call('readTarget', {targetSlug});
+        if ((await read()).unsupported?.includes('primary')) return;
+        await subject.call('updateTarget', {targetSlug, settings: {}, primary: true});
+        const isPrimary = async () => (await read()).primary;
+        await subject.becomes('whether the new target is the primary one', [true, undefined], isPrimary);
       },
     },
     {
       name: 'create-target: a copy starts with what its source has, which must be there',
       isFor: ({copiesTargets}) => copiesTargets !== false,
       proves:
-        'Variables, redirects and settings are copied. An unknown source is an error. A backend that ignores `copyFrom` ' +
-        'sets `copiesTargets` to false.',
+        'Variables, redirects and settings are copied, and the source keeps them. An unknown source is an error. A backend ' +
+        'that ignores `copyFrom` sets `copiesTargets` to false.',
       async run(subject) {
         const create = async (wanted: string, copyFrom?: string): Promise<Place> => {
           const {targetSlug} = await subject.call('createTarget', {targetSlug: wanted, name: wanted, copyFrom});
@@ -48,6 +56,7 @@ export const targetCases = {
         const copy = await create(newSlug, source.targetSlug);
         await subject.becomes('what the copy has', [filled], async () => copied(await seenAt(copy)));
         if (subject.backend.setVariables) await expectVariable(copy, 'CONFORMANCE', 'a value');
+        expectAnswer('what its source has after the copy', copied(await seenAt(source)), filled);
         const work = subject.call('createTarget', {targetSlug: 'conformance-other', copyFrom: unknownSlug});
         await expectError('a copy of an unknown target', work, anyError);
       },
