@@ -44,18 +44,17 @@ export function sender(
     } catch (error) {
       if (!isRuntimeCliError(error) || error.status === undefined || !lacking?.includes(error.status)) throw error;
       const {path, status} = error;
-      throw createError(
-        'ERR_CAPABILITY_UNSUPPORTED',
-        `"${capability}" is not supported by this service: it answered ${method} ${path} with ${status}.`,
-        {
-          status,
-          method,
-          path,
-          suggestions: status === 404 ? ['If it should be, check the URL of the server and the project.'] : [],
-          details: {backend, capability},
-          cause: error,
-        },
-      );
+      const message = `"${capability}" is not supported by this service: it answered ${method} ${path} with ${status}.`;
+      const suggestions = status === 404 ? ['If it should be, check the URL of the server and the project.'] : [];
+      const details = {backend, capability};
+      throw createError('ERR_CAPABILITY_UNSUPPORTED', message, {
+        status,
+        method,
+        path,
+        suggestions,
+        details,
+        cause: error,
+      });
     }
   };
 }
@@ -169,10 +168,8 @@ export function listedStatus(word: unknown = 'queued'): DeploymentItem['status']
 export function deploymentStatus(backend: BuiltInName, word: unknown): DeploymentStatus {
   const status = listedStatus(word);
   if (status !== 'unknown') return status;
-  throw createError(
-    'ERR_RESPONSE_INVALID',
-    `The ${backendTitle(backend)} backend returned an unknown deployment status: ${JSON.stringify(word)}.`,
-  );
+  const message = `The ${backendTitle(backend)} backend returned an unknown deployment status: ${JSON.stringify(word)}.`;
+  throw createError('ERR_RESPONSE_INVALID', message);
 }
 
 export function asText(value: unknown): string | undefined {
@@ -193,16 +190,14 @@ export function requestedBundleId(value: BundleId, backend: RuntimeBackend): num
   if (id !== undefined) return id;
   // Somebody may have pasted a key.
   const isSecret = isLikelySecret(String(value));
-  throw createError(
-    'ERR_OPTION_INVALID',
-    `${isSecret ? 'This' : `"${String(value)}"`} is not a bundle ID of the ${backendTitle(backend)} backend: its IDs are numbers.`,
-    {
-      suggestions: [
-        ['Use the ID that bundle:push printed, or "latest". Run ', {run: ['bundle:list']}, ' to list the bundles.'],
-      ],
-      details: isSecret ? undefined : {bundleId: value},
-    },
-  );
+  const shown = isSecret ? 'This' : `"${String(value)}"`;
+  const message = `${shown} is not a bundle ID of the ${backendTitle(backend)} backend: its IDs are numbers.`;
+  throw createError('ERR_OPTION_INVALID', message, {
+    suggestions: [
+      ['Use the ID that bundle:push printed, or "latest". Run ', {run: ['bundle:list']}, ' to list the bundles.'],
+    ],
+    details: isSecret ? undefined : {bundleId: value},
+  });
 }
 
 /** The body of a v2 upload. */
@@ -210,12 +205,7 @@ export function multipartBody(bundle: Bundle, {bodies}: Pick<BuiltInContext, 'bo
   const {size, path} = bundle;
   const names = Object.keys(bundleFields.entries) as (keyof typeof bundleFields.entries)[];
   return bodies.multipart({
-    file: {
-      name: 'bundle',
-      filename: 'bundle.tar.gz',
-      contentType: 'application/octet-stream',
-      source: {size, path},
-    },
+    file: {name: 'bundle', filename: 'bundle.tar.gz', contentType: 'application/octet-stream', source: {size, path}},
     fields: Object.fromEntries(
       names.flatMap((name) => {
         const value = bundle[name];

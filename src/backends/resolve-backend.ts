@@ -105,14 +105,11 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   const redact = createRedactor(secrets);
   const hasTexts = Object.values(settings.backendOptions ?? {}).some((value) => value instanceof OptionText);
   const problems = result.issues.map((issue) => redact(describeIssue(issue)));
-  throw createError(
-    'ERR_OPTION_INVALID',
-    asSentence(`The options of the ${backend.name} backend are invalid: ${problems.join('; ')}`),
-    {
-      suggestions: [...optionSuggestions(backend, problems), ...(hasTexts ? [commaAdvice] : [])],
-      details: {backend: backend.name, problems},
-    },
-  );
+  const message = asSentence(`The options of the ${backend.name} backend are invalid: ${problems.join('; ')}`);
+  throw createError('ERR_OPTION_INVALID', message, {
+    suggestions: [...optionSuggestions(backend, problems), ...(hasTexts ? [commaAdvice] : [])],
+    details: {backend: backend.name, problems},
+  });
 }
 
 /** What a plugin's backend requires of slugs. If it says nothing, it may put them into URLs as they are. */

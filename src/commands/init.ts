@@ -32,10 +32,7 @@ export default class Init extends BaseCommand<typeof Init, 'init'> {
     'api-token': connectionFlags['api-token'],
     'build-directory': bundleFlags['build-directory'],
     static: bundleFlags.static,
-    yes: Flags.boolean({
-      char: 'y',
-      summary: 'Use flags, variables, detected values and defaults instead of asking.',
-    }),
+    yes: Flags.boolean({char: 'y', summary: 'Use flags, variables, detected values and defaults instead of asking.'}),
     import: Flags.boolean({summary: 'Import everything that other clients have stored, including secrets.'}),
     force: Flags.boolean({summary: 'Replace the configuration.'}),
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),

@@ -141,10 +141,7 @@ export const catalogue = {
   ERR_BUNDLE_UNKNOWN: {kind: 'rejected', summary: 'The project has no such bundle.'},
   ERR_SERVER: {kind: 'rejected', summary: 'The server failed (5xx).'},
   ERR_MAINTENANCE: {kind: 'rejected', summary: 'The service is read-only for maintenance. Nothing was changed.'},
-  ERR_RESPONSE_INVALID: {
-    kind: 'rejected',
-    summary: 'The server returned an invalid response.',
-  },
+  ERR_RESPONSE_INVALID: {kind: 'rejected', summary: 'The server returned an invalid response.'},
   ERR_DEPLOYMENT_FAILED: {kind: 'deployment-failed', summary: 'The deployment was accepted and then failed.'},
   ERR_WAIT_TIMEOUT: {kind: 'wait-timeout', summary: 'The deployment, or the target, was not ready before the timeout.'},
   ERR_OUTCOME_UNKNOWN: {

@@ -73,14 +73,8 @@ function decoded(part: string): string {
   if (first !== '\\') return utf8(part);
   const escape = part.replaceAll('\\', '').toLowerCase();
   if (!escape.startsWith('u')) return {b: '\b', f: '\f', t: '\t'}[escape] ?? '';
-  return utf8(
-    String.fromCharCode(
-      ...escape
-        .split('u')
-        .map((digits) => Number.parseInt(digits, 16))
-        .slice(1),
-    ),
-  );
+  const [, ...units] = escape.split('u').map((digits) => Number.parseInt(digits, 16));
+  return utf8(String.fromCharCode(...units));
 }
 
 function utf8(text: string): string {

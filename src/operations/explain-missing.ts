@@ -27,15 +27,8 @@ async function aboutBundle(error: RuntimeCliError, open: OpenBackend, bundleId: 
   open.signal.throwIfAborted();
   if (isKnown !== false) return error;
   const {status, method, path, requestId} = error;
-  return createError('ERR_BUNDLE_UNKNOWN', message, {
-    suggestions,
-    status,
-    method,
-    path,
-    requestId,
-    details,
-    cause: error,
-  });
+  const more = {suggestions, details, status, method, path, requestId, cause: error};
+  return createError('ERR_BUNDLE_UNKNOWN', message, more);
 }
 
 export function unknownBundles(open: OpenBackend, ids: readonly BundleId[]): RuntimeCliError {

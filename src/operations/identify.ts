@@ -41,13 +41,8 @@ export async function verifyBackend(
   if (backend.verify === undefined) return undefined;
   const verify = async (own: BuiltInContext) => (await backend.verify?.({...own, projectSlug, targetSlug})) ?? {};
   const {context, secrets} = openService(resolved, call, host);
-  return callInContext(
-    backend,
-    backendMembers.verify,
-    await context(),
-    (own) => withTimeout(verify(own), longestVerification, own.signal),
-    secrets,
-  );
+  const inTime = (own: BuiltInContext) => withTimeout(verify(own), longestVerification, own.signal);
+  return callInContext(backend, backendMembers.verify, await context(), inTime, secrets);
 }
 
 /** Lets a plugin's backend log the user in. Resolves to the secrets, which are masked from then on. */

@@ -34,9 +34,8 @@ export async function* listPages<Item>(
   for (let pages = 0; position < end; pages += 1) {
     if (pages === maxPages || entries > maxEntries) {
       const read = `${pages.toLocaleString('en')} pages (${String(position)} entries)`;
-      throw invalidList(`The list did not end after ${read}.`, 'Pass --limit and --offset to list a part', {
-        offset: position,
-      });
+      const advice = 'Pass --limit and --offset to list a part';
+      throw invalidList(`The list did not end after ${read}.`, advice, {offset: position});
     }
     const length = Math.min(pageSize, end - position);
     const page = await fetchPage({limit: length, cursor});
@@ -102,9 +101,7 @@ export function createdTime({createdAt}: {readonly createdAt?: string | undefine
   return Date.parse(createdAt ?? '') || 0;
 }
 
-export function listRange({
-  limit = defaultListLimit,
-  offset = 0,
-}: Pick<ListBundlesOptions, 'limit' | 'offset'>): ListPart {
+export function listRange(options: Pick<ListBundlesOptions, 'limit' | 'offset'>): ListPart {
+  const {limit = defaultListLimit, offset = 0} = options;
   return {limit, offset};
 }

@@ -109,18 +109,12 @@ export async function findTarget(
   const {backend, targets} = await getProjectStatus(options, host);
   const [target] = targets;
   if (target?.url !== undefined) return {backend, projectSlug, targetSlug, url: target.url};
-  const deployed = target?.live !== undefined || target?.underway !== undefined;
-  throw createError(
-    'ERR_REJECTED',
-    deployed
-      ? `The ${backendTitle(backend)} backend does not report the URL of the target "${targetSlug}".`
-      : `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`,
-    {
-      suggestions: deployed
-        ? [`Look for it on the website of the hosting service.`]
-        : [['Run: ', {run: ['bundle:push', ...placeFlags({projectSlug, targetSlug})]}]],
-    },
-  );
+  if (target?.live === undefined && target?.underway === undefined)
+    throw createError('ERR_REJECTED', `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`, {
+      suggestions: [['Run: ', {run: ['bundle:push', ...placeFlags({projectSlug, targetSlug})]}]],
+    });
+  const message = `The ${backendTitle(backend)} backend does not report the URL of the target "${targetSlug}".`;
+  throw createError('ERR_REJECTED', message, {suggestions: ['Look for it on the website of the hosting service.']});
 }
 
 export async function downloadBundle(

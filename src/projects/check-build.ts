@@ -136,10 +136,8 @@ async function namedFolders(
       modules.some(({source}) => new RegExp(`["'\`/]${name}["'\`/]`).test(source)) &&
       !paths.some((path) => path.startsWith(`${name}/`)),
   );
-  return presentCopies(
-    named.map((name) => ({from: name, to: name})),
-    project,
-  );
+  const copies = named.map((name) => ({from: name, to: name}));
+  return presentCopies(copies, project);
 }
 
 /** As Node looks for a package, without leaving the build. Paths, URLs and subpath imports are not packages. */

@@ -242,11 +242,7 @@ export const targetRows = {
     perTarget: 'only',
     summary: 'Require an access header from visitors of the target.',
   },
-  primary: {
-    schema: schemas.toggle,
-    perTarget: 'only',
-    summary: 'Make the target the primary one of its project.',
-  },
+  primary: {schema: schemas.toggle, perTarget: 'only', summary: 'Make the target the primary one of its project.'},
   prune: {
     flag: {name: 'prune'},
     schema: schemas.toggle,

@@ -91,13 +91,10 @@ export const globalFlags = {
 export async function refuseExpanded(pattern: string): Promise<string> {
   const isName = /^\/[^/*]+$/.test(pattern) && (await exists(pattern));
   if (!isName) return pattern;
-  throw createError(
-    'ERR_USAGE',
-    `${pattern} is a path on this machine: the shell has expanded a pattern that was not quoted.`,
-    {
-      suggestions: [`Quote the pattern: '/*'. To clear the path ${pattern} of the site, pass '${pattern}*'.`],
-    },
-  );
+  const message = `${pattern} is a path on this machine: the shell has expanded a pattern that was not quoted.`;
+  throw createError('ERR_USAGE', message, {
+    suggestions: [`Quote the pattern: '/*'. To clear the path ${pattern} of the site, pass '${pattern}*'.`],
+  });
 }
 
 export const invalidateFlag = {

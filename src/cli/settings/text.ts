@@ -121,10 +121,7 @@ export const readings: Readonly<Record<Syntax, Reading>> = {
   },
   number: {shape: 'one', convert: (texts) => numberOf(last(texts))},
   list,
-  words: {
-    shape: 'several',
-    convert: (texts) => texts.flatMap(parseList).flatMap((item) => item.match(/\S+/g) ?? []),
-  },
+  words: {shape: 'several', convert: (texts) => texts.flatMap(parseList).flatMap((item) => item.match(/\S+/g) ?? [])},
   numbers: {
     shape: 'several',
     // A JSON array is a list in brackets, with or without quotation marks.

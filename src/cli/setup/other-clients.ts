@@ -9,6 +9,8 @@ export interface OldWord {
 
 const elsewhere = "Find members, certificates, notifications and metrics on the service's website";
 const domain = 'Set externalHost in targets.SLUG.settings of mycli.config, then run mycli target:apply';
+const newVersion = 'Upgrade mycli with the package manager that installed it';
+const unreachable = 'The service runs the app: no command reaches it';
 const configuration = 'Settings are in mycli.config. mycli env:set sets the variables of a target';
 const variables = 'secret|secrets|var|vars|variables';
 
@@ -103,18 +105,8 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'account|me|token', now: 'auth:status'},
   {client: 'others', was: 'check|validate', now: 'doctor'},
   {client: 'others', was: 'autocomplete', now: 'completion'},
-  {
-    client: 'others',
-    was: 'upgrade|update',
-    now: 'help',
-    note: 'Upgrade mycli with the package manager that installed it',
-  },
-  {
-    client: 'others',
-    was: 'restart|scale|ssh|exec',
-    now: 'help',
-    note: 'The service runs the app: no command reaches it',
-  },
+  {client: 'others', was: 'upgrade|update', now: 'help', note: newVersion},
+  {client: 'others', was: 'restart|scale|ssh|exec', now: 'help', note: unreachable},
   {client: 'others', was: 'members|teams|orgs|certs|metrics|usage|billing', now: 'help', note: elsewhere},
 ];
 

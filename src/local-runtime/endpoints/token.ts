@@ -39,11 +39,8 @@ async function grant({context, request, body, origin}: Call): Promise<Response> 
     return refuse(400, 'invalid_scope', `The scope "${unknown}" is not granted to this client.`);
   }
   const scope = (scopes.length === 0 ? (granted ?? []) : scopes).join(' ');
-  return json(
-    200,
-    {access_token: await issueToken(scope, context), token_type: 'Bearer', expires_in: tokenSeconds, scope},
-    headers,
-  );
+  const issued = await issueToken(scope, context);
+  return json(200, {access_token: issued, token_type: 'Bearer', expires_in: tokenSeconds, scope}, headers);
 }
 
 /** Whether a part of HTTP Basic, which is form-encoded (RFC 6749, 2.3.1), is the expected one. */

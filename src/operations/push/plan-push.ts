@@ -15,7 +15,7 @@ import {
   verifyMarks,
 } from '../../bundle/index.js';
 import type {Bundle, BundleFormat} from '../../bundle/types.js';
-import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type Suggestion} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import {verifyLimits} from './limits.js';
@@ -101,24 +101,17 @@ async function openPrebuilt(archive: string, source: PushSource, format: BundleF
   const bundle = await openBundle(resolve(cwd, archive), {...source, format});
   if (bundle.format !== format) {
     const build = {run: ['bundle:build', '--format', 'v2']};
-    throw createError(
-      'ERR_ARCHIVE_INVALID',
-      `${archive} is a ${bundle.format} archive, but this push requires ${format}.`,
-      {
-        suggestions:
-          bundle.format === 'v2'
-            ? ['Remove --no-v2, or push it to a backend that takes v2.']
-            : [['Push it to Runtime (API key) without --v2, or build it again with ', build, '.']],
-      },
-    );
+    const message = `${archive} is a ${bundle.format} archive, but this push requires ${format}.`;
+    const suggestion: Suggestion =
+      bundle.format === 'v2'
+        ? 'Remove --no-v2, or push it to a backend that takes v2.'
+        : ['Push it to Runtime (API key) without --v2, or build it again with ', build, '.'];
+    throw createError('ERR_ARCHIVE_INVALID', message, {suggestions: [suggestion]});
   }
   if (bundle.format === 'v1' && bundle.projectSlug !== projectSlug) {
     const build = {run: ['bundle:build', '--format', 'v1', ...flagValue('--project', projectSlug)]};
-    throw createError(
-      'ERR_ARCHIVE_INVALID',
-      `${archive} was built for the project "${String(bundle.projectSlug)}", not "${projectSlug}".`,
-      {suggestions: [['Build it again with ', build, '.']]},
-    );
+    const message = `${archive} was built for the project "${String(bundle.projectSlug)}", not "${projectSlug}".`;
+    throw createError('ERR_ARCHIVE_INVALID', message, {suggestions: [['Build it again with ', build, '.']]});
   }
   return bundle;
 }

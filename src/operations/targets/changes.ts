@@ -95,10 +95,7 @@ export const targetChanges = {
     title: ({targetSlug}) => `Invalidate the cache of ${targetSlug}`,
     outcome: ({targetSlug, patterns}, dryRun) =>
       `${dryRun ? 'Would invalidate' : 'Invalidating'} ${patterns.join(', ')} of ${targetSlug}`,
-    request: ({targetSlug, patterns}: InvalidateOptions) => ({
-      targetSlug,
-      patterns: invalidatedPatterns({patterns}),
-    }),
+    request: ({targetSlug, patterns}: InvalidateOptions) => ({targetSlug, patterns: invalidatedPatterns({patterns})}),
     async send(open, {targetSlug, patterns}) {
       for (const pattern of patterns) await invoke(open, 'invalidate', {targetSlug, pattern});
     },

@@ -14,15 +14,9 @@ import type {TargetResult} from '../options.js';
 /** Says of a backend that cannot list targets what to pass. */
 export function withTarget(error: unknown): never {
   if (!isRuntimeCliError(error) || error.details?.['capability'] !== 'targets') throw error;
-  throw createError(
-    'ERR_CAPABILITY_UNSUPPORTED',
-    `The ${backendTitle(String(error.details['backend']))} backend cannot list targets.`,
-    {
-      suggestions: ['Pass --target SLUG to look at one, or set targetSlug in mycli.config.'],
-      details: error.details,
-      cause: error,
-    },
-  );
+  const message = `The ${backendTitle(String(error.details['backend']))} backend cannot list targets.`;
+  const suggestions = ['Pass --target SLUG to look at one, or set targetSlug in mycli.config.'];
+  throw createError('ERR_CAPABILITY_UNSUPPORTED', message, {suggestions, details: error.details, cause: error});
 }
 
 export async function targetStatus(open: OpenBackend, {targetSlug, state, url}: TargetItem): Promise<TargetStatus> {
