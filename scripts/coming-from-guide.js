@@ -30,6 +30,8 @@ await fillFormatted('guides/coming-from.md', {
   settings: table(['variable', '`dw.json`, `b2c`', 'here', 'value'], oldSettings.map(settingRow)),
   flags: table(
     ['there', 'here', 'in', ''],
-    oldFlags.map(({client, was, now, note = ''}) => [code(was), code(now), client, note]),
+    oldFlags
+      .filter(({client}) => client !== 'others')
+      .map(({client, was, now, note = ''}) => [code(was), code(now), client, note]),
   ),
 });

@@ -222,7 +222,9 @@ function describeUnknownFlags(
       return [['Pass the target as an argument: ', {run: [command, 'SLUG']}]];
     if (name === '--dry-run') {
       const history: Suggestion = ['Run ', {run: ['bundle:history']}, ' to see what a target ran before.'];
-      return ['This command has no dry run.', ...(command === 'bundle:rollback' ? [history] : [])];
+      const asks = 'Without --yes, it shows what it would delete, and asks.';
+      const instead = command === 'bundle:rollback' ? [history] : command === 'bundle:delete' ? [asks] : [];
+      return ['This command has no dry run.', ...instead];
     }
     const word = name.replace(/^-+/, '');
     const setting = settingWithoutFlag(word);

@@ -105,7 +105,7 @@ export async function readSecretInput(
 ): Promise<string> {
   if (context.stdin.isTTY !== true) {
     // Whoever forgot to close a pipe would wait without knowing for what.
-    context.output.info(`Reading the ${what} from stdin, until it ends.`);
+    context.output.info(`Reading from stdin, until it ends: ${what}.`);
     return text(context.stdin);
   }
   return ask(`${what}:`, context, async ({password}, shown, terminal, hasMore) => {

@@ -80,7 +80,8 @@ describe('a home in which nothing can be stored', () => {
 describe('auth:login', () => {
   test('stores the secret from stdin in a file for its owner only, under the origin', async () => {
     const args = ['auth:login', '--origin', 'runtime.example/base/', '--api-user', 'ann', '--json', '--debug'];
-    const {code, stdout} = await mycli(args, {stdin: `${canaries.key}\n`});
+    const {code, stdout, stderr} = await mycli(args, {stdin: `${canaries.key}\n`});
+    expect(stderr).toMatch(/^Reading from stdin, until it ends: API key for /m);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       schemaVersion: 1,
