@@ -29,10 +29,15 @@ export default class AuthRotate extends BaseCommand<typeof AuthRotate, 'auth:rot
     if (origin === undefined) throw missingSetting('origin');
     if (apiKey === undefined) throw missingSetting('apiKey');
     const {readBackend} = await import('../../cli/settings/reach-backends.js');
-    const {renewApiKey} = await import('../../operations/identify.js');
+    const [{renewApiKey}, {refuseUnsafe}] = await Promise.all([
+      import('../../operations/identify.js'),
+      import('../../operations/guard/safety.js'),
+    ]);
     const {options, secrets, resolved} = await readBackend(context, settings, 'legacy');
+    const host = context.host({secrets});
+    refuseUnsafe({operation: 'rotate-key'}, host);
     await ask(`Replace the API key of ${origin}? The old one stops working at once.`);
-    const key = await renewApiKey(resolved, {...options, signal: context.signal}, context.host({secrets}));
+    const key = await renewApiKey(resolved, {...options, signal: context.signal}, host);
     await updateCredentials(credentialFile, (stored) => ({
       ...stored,
       origins: {...stored.origins, [origin]: {...stored.origins[origin], apiKey: {key, user: apiUser?.value}}},

@@ -39,7 +39,7 @@ export function safetyOf({env, safety}: Pick<Host, 'env' | 'safety'>): readonly 
 }
 
 interface Change {
-  readonly operation: WriteOperation;
+  readonly operation: WriteOperation | 'rotate-key';
   /** The target that it changes. */
   readonly targetSlug?: string | undefined;
   /** Whether the caller says that the target is production. False does not override the name. */

@@ -94,6 +94,38 @@ test.each([
   expect(runtime.requests.length).toBe(sent);
 });
 
+const changing = [
+  ['auth:rotate', '--yes'],
+  ['bundle:delete', '1', '--yes'],
+  ['bundle:deploy', '1', '--target', 'staging'],
+  ['bundle:promote', '--from', 'qa', '--target', 'staging'],
+  ['bundle:prune', '--keep', '1', '--yes'],
+  ['bundle:push', '--target', 'staging'],
+  ['bundle:rollback', '--target', 'staging'],
+  ['env:set', '--target', 'staging', 'NAME=value'],
+  ['env:unset', '--target', 'staging', 'NAME'],
+  ['preview:up', 'topic'],
+  ['target:create', 'qa'],
+  ['target:delete', 'qa', '--yes'],
+  ['target:invalidate', '--target', 'staging'],
+];
+
+test('every command that changes the service is tried with MYCLI_SAFETY=read-only', async () => {
+  // They look for something to change first; their own tests have it.
+  const looking = ['preview:down', 'preview:prune', 'target:apply'];
+  const manifest = JSON.parse(await readFile('oclif.manifest.json', 'utf8')) as {
+    commands: Record<string, {changes?: string}>;
+  };
+  const named = Object.entries(manifest.commands).filter(([, {changes}]) => changes === 'service');
+  expect(named.map(([id]) => id)).toEqual([...changing.map(([id]) => id), ...looking].toSorted());
+});
+
+test.each(changing)('MYCLI_SAFETY=read-only keeps %s from changing anything', async (...args) => {
+  const {code, stdout} = await run([...args, '--json'], {MYCLI_SAFETY: 'read-only'});
+  expect([code, JSON.parse(stdout)]).toMatchObject([3, {error: {code: 'ERR_SAFETY'}}]);
+  expect(runtime.requests.slice(sent).filter(({method}) => method !== 'GET')).toEqual([]);
+});
+
 test.each([
   ['status'],
   ['target:list'],
