@@ -11,6 +11,7 @@ import {describeBundle, readDownloaded} from './download-bundle.js';
 import {idFor, namingCapabilities} from './list-bundles.js';
 import {findRunning} from './targets/find-targets.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
+import {isLikelySecret} from '../http/redact.js';
 import type {OpenBackend} from './open-backend.js';
 import {planningHost, type RunHost} from './host.js';
 
@@ -71,7 +72,9 @@ function verifyId(bundleId: BundleId, backend: HostBackend): void {
   try {
     if (bundleId !== 'latest') idFor(backend, bundleId);
   } catch (error) {
+    const isSlug = typeof bundleId === 'string' && slugProblems('running', bundleId).length === 0;
     const suggestions = [
+      ...(isSlug && !isLikelySecret(bundleId) ? [`If it is a target, pass running:${bundleId}.`] : []),
       'Pass running:TARGET for what a target runs, a file or folder that exists, latest or the ID of a bundle.',
     ];
     throw isRuntimeCliError(error) ? amendError(error, {suggestions}) : error;

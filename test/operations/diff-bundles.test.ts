@@ -222,6 +222,9 @@ describe('comparing uploaded bundles', () => {
         ]) as string[],
       });
     }
+    await expect(diff('running:staging', 'production', project, remote)).rejects.toMatchObject({
+      suggestions: expect.arrayContaining(['If it is a target, pass running:production.']) as string[],
+    });
     await expect(diff('77', 'build', project, remote)).rejects.toMatchObject({code: 'ERR_BUNDLE_UNKNOWN'});
   });
 

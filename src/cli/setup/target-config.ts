@@ -1,6 +1,6 @@
 import {basename, join} from 'node:path';
 import type {TargetConfiguration} from '../../operations/targets/options.js';
-import {createError} from '../../errors/index.js';
+import {createError, type Suggestion} from '../../errors/index.js';
 import {withLock} from '../../files/lock.js';
 import {exists, readJsonFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
@@ -35,14 +35,18 @@ export async function requireConfiguration(
   const configuration = await targetConfigurationOf(settings);
   if (Object.keys(configuration).length > 0) return configuration;
   const init = {run: ['target:diff', slug, '--init']};
+  const toWrite: Suggestion =
+    configFile === undefined || configFile.path.endsWith('.json')
+      ? ['To write its current state into the configuration, run: ', init]
+      : ['Run ', init, `, and paste what it prints into ${basename(configFile.path)}.`];
   const listed = await readSlugs();
   const others = new Set([...(configFile?.targets.keys() ?? []), ...listed]);
+  const meant = listed.includes(slug) ? [] : near(slug, [...others]);
   throw createError('ERR_USAGE', `The configuration does not describe the target "${slug}".`, {
     suggestions: [
-      ...(listed.includes(slug) ? [] : suggestNames(near(slug, [...others]))),
-      configFile === undefined || configFile.path.endsWith('.json')
-        ? ['To write its current state into the configuration, run: ', init]
-        : ['Run ', init, `, and paste what it prints into ${basename(configFile.path)}.`],
+      ...suggestNames(meant),
+      // What the project does not have has no state.
+      ...(listed.length > 0 && meant.length > 0 ? [] : [toWrite]),
     ],
   });
 }
