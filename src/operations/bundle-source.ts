@@ -11,7 +11,6 @@ import {describeBundle, readDownloaded} from './download-bundle.js';
 import {idFor, namingCapabilities} from './list-bundles.js';
 import {findRunning} from './targets/find-targets.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
-import {isLikelySecret} from '../http/redact.js';
 import type {OpenBackend} from './open-backend.js';
 import {planningHost, type RunHost} from './host.js';
 
@@ -72,12 +71,16 @@ function verifyId(bundleId: BundleId, backend: HostBackend): void {
   try {
     if (bundleId !== 'latest') idFor(backend, bundleId);
   } catch (error) {
-    const isSlug = typeof bundleId === 'string' && slugProblems('running', bundleId).length === 0;
-    const suggestions = [
-      ...(isSlug && !isLikelySecret(bundleId) ? [`If it is a target, pass running:${bundleId}.`] : []),
-      'Pass running:TARGET for what a target runs, a file or folder that exists, latest or the ID of a bundle.',
-    ];
-    throw isRuntimeCliError(error) ? amendError(error, {suggestions}) : error;
+    if (!isRuntimeCliError(error)) throw error;
+    // The details have no ID that looks like a secret.
+    const {bundleId: shown} = error.details ?? {};
+    const mayBeTarget = typeof shown === 'string' && slugProblems('running', shown).length === 0;
+    throw amendError(error, {
+      suggestions: [
+        ...(mayBeTarget ? [`If it is a target, pass running:${shown}.`] : []),
+        'Pass running:TARGET for what a target runs, a file or folder that exists, latest or the ID of a bundle.',
+      ],
+    });
   }
 }
 

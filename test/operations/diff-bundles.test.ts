@@ -225,6 +225,10 @@ describe('comparing uploaded bundles', () => {
     await expect(diff('running:staging', 'production', project, remote)).rejects.toMatchObject({
       suggestions: expect.arrayContaining(['If it is a target, pass running:production.']) as string[],
     });
+    const secret = 'c4n4ry0123456789abcdef0123456789abcdef01';
+    await expect(diff('build', secret, project, remote)).rejects.toMatchObject({
+      suggestions: [expect.anything(), expect.stringMatching(/^Pass running:TARGET/)],
+    });
     await expect(diff('77', 'build', project, remote)).rejects.toMatchObject({code: 'ERR_BUNDLE_UNKNOWN'});
   });
 

@@ -136,7 +136,7 @@ describe('target:diff and target:apply', () => {
     for (const line of ['target:diff stag', 'target:apply stag --yes'])
       expect(await documentOf(line)).toMatchObject({
         code: 2,
-        error: {suggestions: ['Did you mean staging or stage?', expect.stringContaining('--init') as string]},
+        error: {suggestions: ['Did you mean staging or stage?']},
       });
     // The service has this one: only its description is missing.
     expect(await documentOf('target:diff stage')).toMatchObject({
