@@ -215,7 +215,11 @@ describe('a data folder', () => {
     const {dataDirectory} = runtime;
     const upload = path.join(dataDirectory, 'temporary', randomUUID());
     await mkdir(upload);
-    const refused = {code: 'ERR_OPTION_INVALID', message: expect.stringContaining('another mycli is changing it')};
+    const refused = {
+      code: 'ERR_OPTION_INVALID',
+      message: expect.stringContaining('another mycli is changing it'),
+      suggestions: expect.arrayContaining([expect.stringContaining('If a local runtime runs there, stop it')]),
+    };
     await expect(startRuntime({dataDirectory})).rejects.toMatchObject(refused);
     expect(existsSync(upload)).toBe(true);
     await runtime.close();

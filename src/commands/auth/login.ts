@@ -58,11 +58,16 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login
       return runLogin(context, login, flags.verify);
     }
     const kind = kindFor(backend);
-    const [service] = credentialRows[kind].addresses;
+    const {setting, addresses} = credentialRows[kind];
+    const [service] = addresses;
     const login = builtInLogin(context, await withUrl(context, settings, service), kind);
     const outcome = await runLogin(context, login, flags.verify);
-    const project = settings.projectSlug === undefined ? ['--project', 'SLUG'] : [];
-    context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project]}]);
+    const {[setting]: used, projectSlug, runtimeBackend} = settings;
+    if (used?.source.kind === 'environment')
+      context.output.warn(`${used.source.name} is set, and used instead of what was stored. To use that, unset it.`);
+    const project = projectSlug === undefined ? ['--project', 'SLUG'] : [];
+    const other = ['auto', backend].includes(runtimeBackend.value) ? [] : ['--runtime-backend', backend];
+    context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project, ...other]}]);
     return outcome;
   }
 

@@ -53,7 +53,8 @@ function keepToOne(folder: string): Promise<() => Promise<void>> {
       });
     const kept = withLock(path.join(folder, 'state.json'), work, {patienceMs: 0});
     kept.catch((cause: unknown) => {
-      const suggestions = isRuntimeCliError(cause) ? cause.suggestions : [];
+      const stop = 'If a local runtime runs there, stop it, or choose another data folder.';
+      const suggestions = isRuntimeCliError(cause) ? [stop, ...cause.suggestions] : [];
       const message = asSentence(`The data folder ${folder} cannot be used: ${reasonOf(cause)}`);
       reject(createError('ERR_OPTION_INVALID', message, {suggestions, cause}));
     });

@@ -411,6 +411,14 @@ describe('stored credentials', () => {
     expect(JSON.parse((await push([])).stdout)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
   });
 
+  test('say after a login what is used instead of them, and which backend to name', async () => {
+    await writeFile(join(project, 'mycli.config.json'), '{"runtimeBackend": "api"}');
+    const env = {MYCLI_API_KEY: canaries.token};
+    const {stderr} = await mycli(['auth:login', '--origin', runtime.origin], {stdin: canaries.key, env, cwd: project});
+    expect(stderr).toContain('Warning: MYCLI_API_KEY is set, and used instead of what was stored.');
+    expect(stderr).toContain('Push a bundle: mycli push --project SLUG --runtime-backend legacy');
+  });
+
   test('are stored only when the service accepts them', async () => {
     const wrong = await login(['--verify', '--origin', runtime.origin, '--json'], canaries.token);
     expect(wrong.code).toBe(4);
