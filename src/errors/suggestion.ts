@@ -69,6 +69,7 @@ export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
   'bundle:build': ['--project', ...folders],
   'bundle:delete': project,
   'bundle:deploy': target,
+  'bundle:diff': project,
   'bundle:history': target,
   'bundle:list': project,
   'bundle:push': [...target, ...folders],

@@ -50,7 +50,6 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Pipelin
       async run(backend, outlet) {
         const doomed = await resolveIds(backend, bundleIds);
         for (const warning of await takenFromRollbacks(backend, doomed)) outlet.warn(warning);
-        outlet.title(`To delete: ${doomed.join(', ')}`);
         return doomed;
       },
     },

@@ -143,7 +143,7 @@ export const rollbackRows = {
     perTarget: true,
     default: false,
     summary: 'Roll back if the deployment or a check fails.',
-    details: 'Also if a check fails. Implies --wait.',
+    details: 'Implies --wait.',
   },
 } as const satisfies SettingRows;
 

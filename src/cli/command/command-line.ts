@@ -2,7 +2,7 @@ import {createError} from '../../errors/index.js';
 
 /** The flags for help, full and short, and for the version. Our package.json names them for oclif, too. */
 export const helpFlags: readonly string[] = ['--help', '-h'];
-export const versionFlags: readonly string[] = ['--version', '-v'];
+export const versionFlags: readonly string[] = ['--version', '-v', '-V'];
 
 const globalSwitches: readonly string[] = ['--json', '--debug', '--quiet'];
 const globalOptions: readonly string[] = ['--cwd', '-C', '--config'];

@@ -2,7 +2,7 @@ import {relative} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {placeInProject} from '../../errors/places.js';
-import {withoutMarks} from './command-line.js';
+import {leadingWords, withoutMarks} from './command-line.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
@@ -15,7 +15,6 @@ import {settingKeys, usualFlag, variableOf, type SettingKey} from '../../setting
 import type {Output} from '../output/output.js';
 import {placesOf} from '../settings/settings.js';
 import type {EventError} from '../../operations/events.js';
-import {leadingWords} from './command-line.js';
 import {commandNamed, flagNamed, needlessFlags} from '../setup/other-clients.js';
 
 export function reportOf(error: RuntimeCliError, output: Pick<Output, 'texts'>): EventError {
@@ -201,6 +200,14 @@ function describeExtra(extra: readonly string[], flags: readonly string[], comma
   return {message, suggestions: [...only, `If it is the ${nouns.join(' or the ')}, pass ${pass}.`]};
 }
 
+/** What shows the effect of commands that have no dry run. */
+const insteadOfDryRun: Readonly<Record<string, readonly Suggestion[]>> = {
+  'bundle:delete': ['Without --yes, it shows what it would delete, and asks.'],
+  'bundle:deploy': [['To see what would change, run ', {run: ['bundle:diff', 'running:TARGET', 'ID']}]],
+  'bundle:promote': [['To see what would change, run ', {run: ['bundle:diff', 'running:TARGET', 'running:FROM']}]],
+  'bundle:rollback': [['Run ', {run: ['bundle:history']}, ' to see what a target ran before.']],
+};
+
 /** The commands whose argument is the target. */
 const targetArgument = /^target:(?:apply|create|delete|diff)$/;
 
@@ -220,12 +227,7 @@ function describeUnknownFlags(
     if (needless !== undefined) return [`Leave out ${name}: ${needless.why}.`];
     if (command !== undefined && targetArgument.test(command) && /^(?:--target|-t)$/.test(name))
       return [['Pass the target as an argument: ', {run: [command, 'SLUG']}]];
-    if (name === '--dry-run') {
-      const history: Suggestion = ['Run ', {run: ['bundle:history']}, ' to see what a target ran before.'];
-      const asks = 'Without --yes, it shows what it would delete, and asks.';
-      const instead = command === 'bundle:rollback' ? [history] : command === 'bundle:delete' ? [asks] : [];
-      return ['This command has no dry run.', ...instead];
-    }
+    if (name === '--dry-run') return ['This command has no dry run.', ...(insteadOfDryRun[command ?? ''] ?? [])];
     const word = name.replace(/^-+/, '');
     const setting = settingWithoutFlag(word);
     if (setting !== undefined) return [`${name} is not a flag: set ${placesOf(setting)}.`];
@@ -257,7 +259,12 @@ export function unknownCommand(
 ): RuntimeCliError {
   const [first = '', second] = argv.filter((argument) => !argument.startsWith('-'));
   const list: Suggestion = ['Run ', {run: ['help']}, ' to list all commands.'];
-  if (first === '') return createError('ERR_USAGE', `Unknown flag: ${String(argv[0])}`, {suggestions: [list]});
+  if (first === '') {
+    const flag = String(argv[0]).replace(/=.*/s, '');
+    const meant = nearest(flag, ['--help', '--version']);
+    const suggestions = [...(meant === undefined ? [] : [`Did you mean ${meant}?`]), list];
+    return createError('ERR_USAGE', `Unknown flag: ${flag}`, {suggestions});
+  }
   const known = commands.filter(({hidden}) => !hidden).map(({id}) => id);
   const later = argv.find((word) => known.some((id) => id === word || id.endsWith(`:${word}`)));
   if (argv[0]?.startsWith('-') && later !== undefined) {

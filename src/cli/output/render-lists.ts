@@ -168,14 +168,19 @@ function describe({bundleId, message, createdAt, createdBy}: DeploymentItem, whe
 
 /** The columns of `config:show`, which names the configuration file as seen from `cwd`. */
 function settingColumns(cwd: string): readonly Column<ExplainedSetting>[] {
-  const showOverridden = ({value, source, problem}: OverriddenValue) =>
-    `${problem === undefined ? showValue(value) : 'invalid'} (${sourceName(source, cwd)})`;
+  const showOverridden = ({value, source, problem}: OverriddenValue, used: unknown) => {
+    const shown = problem === undefined ? showValue(value) : 'invalid';
+    return shown === showValue(used)
+      ? `also ${sourceName(source, cwd)}`
+      : `overrode ${shown} (${sourceName(source, cwd)})`;
+  };
   return [
     {name: 'name', value: ({name}) => definitions[name].config ?? name},
     {name: 'value', value: ({value}) => showValue(value), flexible: true},
     {
       name: 'source',
-      value: ({source, overrode}) => [sourceName(source, cwd), ...overrode.map(showOverridden)].join('; overrode '),
+      value: ({source, value, overrode}) =>
+        [sourceName(source, cwd), ...overrode.map((other) => showOverridden(other, value))].join('; '),
       flexible: true,
     },
     {name: 'flag', value: ({name}) => definitions[name].flag && `--${definitions[name].flag.name}`, extra: true},

@@ -363,9 +363,9 @@ export function requireSetting<K extends SettingKey>(settings: Settings, key: K)
   throw missingSetting(key);
 }
 
-export function missingSetting(key: SettingKey): RuntimeCliError {
+/** @param flag its flag in the command that needs it */
+export function missingSetting(key: SettingKey, flag = usualFlag(key)): RuntimeCliError {
   const {label} = definitions[key];
-  const flag = usualFlag(key);
   const pass = flag === undefined ? 'Set' : `Pass --${flag.name} ${flag.value ?? 'VALUE'}, or set`;
   return createError('ERR_USAGE', `No ${label} specified.`, {suggestions: [`${pass} ${placesOf(key)}.`]});
 }

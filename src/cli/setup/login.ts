@@ -7,7 +7,7 @@ import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn, type BuiltInName} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../text/suggest.js';
-import {definitions} from '../../settings/definitions.js';
+import {definitions, type SettingKey} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
 import type {StoredLogin} from '../output/documents.js';
 import {addressOf} from '../settings/connection-options.js';
@@ -32,7 +32,7 @@ import {
 } from '../settings/plugin-settings.js';
 import {readBackend} from '../settings/reach-backends.js';
 import {originsIn} from '../settings/option-addresses.js';
-import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
+import {describeSettings, missingSetting, type Settings} from '../settings/settings.js';
 import {confirmDestinations, type Destination} from './confirm-addresses.js';
 import {aboutCredentials, askService, isRefusal} from './check-credentials.js';
 import {takeOver, type ImportMode} from './take-over.js';
@@ -112,17 +112,18 @@ function refuse(error: unknown): never {
 export function builtInLogin(context: CommandContext, settings: Settings, kind: CredentialKind) {
   const {setting, backend, addresses} = credentialRows[kind];
   const [service] = addresses;
-  const [url = '', tokenUrl = ''] = addresses.map((key) => {
-    const {[key]: address} = settings;
-    if (address === undefined) throw missingSetting(key);
-    return addressOf(context, key, address, true);
-  });
+  const need = <K extends SettingKey>(key: K): NonNullable<Settings[K]> => {
+    const {[key]: setting} = settings;
+    if (setting === undefined) throw missingSetting(key, definitions[key].flag);
+    return setting;
+  };
+  const [url = '', tokenUrl = ''] = addresses.map((key) => addressOf(context, key, need(key), true));
   const {origin} = new URL(url);
   const {label} = definitions[setting];
-  const clientId = kind === 'client-secret' ? requireSetting(settings, 'clientId') : '';
+  const clientId = kind === 'client-secret' ? need('clientId').value : '';
   const prompt =
     kind === 'client-secret'
-      ? `Client secret of ${clientId} for ${origin}, to be sent to ${tokenUrl}`
+      ? `Client secret of ${clientId} for ${origin}, sent to ${tokenUrl}`
       : `${label} for ${origin}`;
   const enter = (input: string): Entered => {
     const keyFile = kind === 'api-key' ? keyFileIn(input) : undefined;

@@ -8,6 +8,7 @@ export interface OldWord {
 }
 
 const elsewhere = "Find members, certificates, notifications and metrics on the service's website";
+const onWebsite = "Create and delete projects on the service's website";
 const domain = 'Set externalHost in targets.SLUG.settings of mycli.config, then run mycli target:apply';
 const newVersion = 'Upgrade mycli with the package manager that installed it';
 const unreachable = 'The service runs the app: no command reaches it';
@@ -85,6 +86,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'targets|envs|environments', now: 'target:list'},
   {client: 'others', was: 'target add|new [SLUG]', now: 'target:create [SLUG]'},
   {client: 'others', was: 'target rm|remove [SLUG]', now: 'target:delete [SLUG]'},
+  {client: 'others', was: 'target show|info|get SLUG', now: 'status --target SLUG'},
   {client: 'others', was: 'target show|info|get', now: 'status'},
   {client: 'others', was: 'destroy [SLUG]', now: 'target:delete [SLUG]'},
   {client: 'others', was: 'cache|purge', now: 'target:invalidate'},
@@ -94,12 +96,13 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'preview rm|remove|delete [BRANCH]', now: 'preview:down [BRANCH]'},
   {client: 'others', was: `${variables}|env set|add|put`, now: 'env:set'},
   {client: 'others', was: `${variables}|env rm|remove|delete|unset`, now: 'env:unset'},
-  {client: 'others', was: 'env get|pull', now: 'env:list'},
+  {client: 'others', was: 'env get|pull|export', now: 'env:list'},
   {client: 'others', was: variables, now: 'env:list'},
   {client: 'others', was: 'config get|list', now: 'config:show'},
   {client: 'others', was: 'config set|unset', now: 'help', note: configuration},
   {client: 'others', was: 'settings', now: 'config:show'},
   {client: 'others', was: 'projects|sites|apps', now: 'project:list'},
+  {client: 'others', was: 'project create|new|delete|rm|remove', now: 'help', note: onWebsite},
   {client: 'others', was: 'ps|info', now: 'status'},
   {client: 'others', was: 'log', now: 'logs'},
   {client: 'others', was: 'serve|local', now: 'runtime:start'},
@@ -129,6 +132,7 @@ export const oldFlags: readonly OldWord[] = [
   {client: 'netlify', was: '--dir', now: '--build-directory'},
   {client: 'wrangler', was: '--env', now: '--target'},
   {client: 'others', was: '--production', now: '--target production'},
+  {client: 'others', was: '--file', now: '--from'},
   {client: 'others', was: '--to', now: '--target'},
   {client: 'others', was: '-o', now: '--json'},
   {client: 'others', was: '--output', now: '--json'},
@@ -138,9 +142,12 @@ export const oldFlags: readonly OldWord[] = [
 
 const askedAbout = 'mycli asks only about a new name that may be a typo; --create skips that';
 
+const statusOnce = 'status shows the present state once; to follow a deployment, pass --wait to what deploys';
+
 /** Flags of others that ask for what happens anyway, by the commands that have no such flag. */
 export const needlessFlags: readonly {readonly flags: RegExp; readonly command?: string; readonly why: string}[] = [
   {flags: /^-(?:f|-follow|-tail)$/, command: 'logs', why: 'logs follows until Ctrl-C'},
+  {flags: /^-(?:w|-watch)$/, command: 'status', why: statusOnce},
   {flags: /^--wait-for-slot$/, command: 'bundle:rollback', why: 'what to roll back to may change meanwhile'},
   {flags: /^-(?:w|-wait)$/, command: 'preview:up', why: 'preview:up always waits'},
   {flags: /^--if-changed$/, command: 'preview:up', why: 'preview:up never uploads an unchanged bundle again'},

@@ -54,7 +54,8 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout, 'auth:log
     if (origins.length + backends.length === 0) {
       const [backend = '', ...others] = removed.backends;
       const what = others.length > 0 ? 'credentials' : `credentials of the ${backendTitle(backend)} backend`;
-      output.outcome(`No ${what} are stored${removed.origins.map((name) => ` for ${name}`).join(' or')}.`);
+      const places = this.flags.all ? [] : removed.origins.map((name) => ` for ${name}`);
+      output.outcome(`No ${what} are stored${places.join(' or')}.`);
       const known = [...Object.keys(stored.origins), ...Object.keys(stored.backends ?? {}), 'legacy', 'api'];
       const asked = [...removed.origins, ...removed.backends];
       const meant = asked.flatMap((name) => near(name, known, 2)).filter((name) => !asked.includes(name));

@@ -80,11 +80,14 @@ describe('what oclif complains about', () => {
     expect(ended).toMatchObject({code: 0, stdout: ''});
   });
 
-  test.each([[['--help']], [['show', '--help']], [['--version']], [[]]])('%j is answered on stdout', async (args) => {
-    const ended = await run(args);
-    expect(ended).toMatchObject({code: 0, stderr: ''});
-    expect(ended.stdout).toMatch(/mycli|fixture-cli/);
-  });
+  test.each([[['--help']], [['show', '--help']], [['--version']], [['-V']], [[]]])(
+    '%j is answered on stdout',
+    async (args) => {
+      const ended = await run(args);
+      expect(ended).toMatchObject({code: 0, stderr: ''});
+      expect(ended.stdout).toMatch(/mycli|fixture-cli/);
+    },
+  );
 });
 
 describe('failures of commands', () => {

@@ -204,7 +204,10 @@ describe('a login in a checkout', () => {
 describe('auth:status and auth:logout', () => {
   test('list and forget what is stored', async () => {
     await mycli(['auth:login', '--origin', runtimeOrigin, '--api-user', 'ann'], {stdin: canaries.key});
-    await mycli(['auth:login', ...client], {stdin: canaries.secret});
+    const piped = await mycli(['auth:login', ...client], {stdin: canaries.secret});
+    expect(piped.stderr).toContain(
+      `Reading from stdin, until it ends: Client secret of ci for ${apiOrigin}, sent to https://login.example/token.\n`,
+    );
     const entry = {
       ...{origin: apiOrigin, kind: 'client-secret', clientId: 'ci', tokenUrl: 'https://login.example/token'},
     };
@@ -235,6 +238,7 @@ describe('auth:status and auth:logout', () => {
 
     expect(JSON.parse((await mycli(['auth:logout', '--all', '--json'])).stdout)).toMatchObject({removed: [apiOrigin]});
     expect(await readdir(folder)).toEqual([]);
+    expect((await mycli(['auth:logout', '--all'])).stdout).toBe('No credentials are stored.\n');
   });
 
   test('auth: a chosen backend is the only one that is logged in to, shown and forgotten', async () => {

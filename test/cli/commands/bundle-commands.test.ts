@@ -164,6 +164,7 @@ test('bundle:rollback to a bundle that was deleted says so', async () => {
   await push('first');
   await push('second');
   const deleted = await mycli('bundle:delete', '1', '--yes');
+  expect(deleted.stderr).toMatch(/Look for 1 bundle\b(?!.*To delete)/s);
   expect(deleted.code).toBe(0);
   expect(deleted.stderr).toContain('  project  ');
   expect(deleted.stderr).not.toContain('  target  ');
@@ -195,6 +196,8 @@ describe('config:show', () => {
     expect(stdout).toMatch(/\ntimeout +5 +--timeout; overrode 30 \(mycli\.config\.json\); overrode 600 \(default\)\n/);
     expect(stdout).toMatch(/\ntargetSlug +staging +MYCLI_TARGET; overrode prod /);
     expect(stdout).toMatch(/\napiKey +\*+ +MYCLI_API_KEY\n/);
+    const same = await mycli('config:show', '--target', 'staging');
+    expect(same.stdout).toMatch(/\ntargetSlug +staging +--target; also MYCLI_TARGET; overrode prod /);
     expect(runtime.requests).toEqual([]);
   });
 });

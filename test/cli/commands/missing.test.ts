@@ -42,6 +42,14 @@ test.each([
 });
 
 describe('what a command needs and does not have', () => {
+  test.each([
+    [[], '--token-url URL, or set MYCLI_TOKEN_URL or api.tokenUrl'],
+    [['--token-url', 'http://127.0.0.1:1/token'], '--client-id ID, or set MYCLI_CLIENT_ID or api.clientId'],
+  ])('names the flags that only a login has: %j', async (given, flags) => {
+    const {stderr} = await mycli(['login', '--api-origin', 'http://127.0.0.1:1', ...given]);
+    expect(stderr).toContain(`  Pass ${flags} in mycli.config.\n`);
+  });
+
   test('is told all at once, each with the ways to give it', async () => {
     const {code, stdout, stderr} = await mycli(['bundle:push']);
     expect(code).toBe(3);
