@@ -23,10 +23,10 @@ test.runIf(process.getuid?.() === 0).each(['data/mycli/package.json', 'plugin', 
     await writeFile(join(root, 'package.json'), JSON.stringify(manifest));
     const list = {oclif: {schema: 1, plugins: [{name: 'planted', root, type: 'link'}]}};
     await writeFile(join(bench.root, 'data/mycli/package.json'), JSON.stringify(list));
-    expect((await runCli(binary, ['--version'], bench)).stdout).toContain('planted');
+    expect((await runCli(binary, ['--version'], bench)).stderr).toContain('planted');
     await chown(join(bench.root, foreign), 12_345, 12_345);
-    const {stdout, stderr} = await runCli(binary, ['--version'], bench);
-    expect(stdout).not.toContain('planted');
+    const {stderr} = await runCli(binary, ['--version'], bench);
+    expect(stderr).not.toContain('planted');
     expect(stderr).toMatch(/^Warning: Ignored the plugins listed in .*, because .* belongs to another user\.\n$/);
   },
 );

@@ -90,11 +90,11 @@ describe('a target that is created', () => {
   test('as a copy, or deleted, is not found in a project without targets: no push is suggested', async () => {
     const {api, legacy, project} = await startTargets();
     for (const service of [api, legacy]) {
-      const copy = targets.createTarget({...service, targetSlug: 'copy', copyFrom: 'staging'}, project.host);
-      const deletion = targets.deleteTarget({...service, targetSlug: 'staging'}, project.host);
+      const copy = {...service, targetSlug: 'copy', copyFrom: 'staging'};
       const refused = {code: 'ERR_REJECTED', suggestions: ['Check the name of the project.']};
-      await expect(copy).rejects.toMatchObject(refused);
-      await expect(deletion).rejects.toMatchObject(refused);
+      await expect(targets.createTarget(copy, project.host)).rejects.toMatchObject(refused);
+      const deleted = {...service, targetSlug: 'staging'};
+      await expect(targets.deleteTarget(deleted, project.host)).rejects.toMatchObject(refused);
     }
   });
 
