@@ -35,8 +35,8 @@ export const plants: readonly Plant[] = [
   },
   {
     name: "forget the deployment's ID",
-    from: "deployment: {deploymentId, targetSlug},\n      status: deploymentStatus('api', status)",
-    to: "deployment: {deploymentId: 'other', targetSlug},\n      status: deploymentStatus('api', status)",
+    from: "deployment: {deploymentId, targetSlug}, status: deploymentStatus('api', status)",
+    to: "deployment: {deploymentId: 'other', targetSlug}, status: deploymentStatus('api', status)",
   },
   {
     name: 'pass over a row that cannot be read',
