@@ -6,8 +6,10 @@ import {isOclifCommand} from '../dist/cli/command/command-line.js';
 
 const manifest = JSON.parse(await readFile('oclif.manifest.json', 'utf8'));
 
+// The generator takes the whole path for a pattern.
+const here = process.cwd().replaceAll(/[?*()[\]]/g, '[$&]');
 const generator = createGenerator({
-  path: 'dist/{cli/output/documents,bundle/archive/manifest,operations/events}.d.ts',
+  path: `${here}/dist/{cli/output/documents,bundle/archive/manifest,operations/events}.d.ts`,
   tsconfig: 'tsconfig.json',
   // Each schema is complete in itself, and reads from top to bottom.
   expose: 'none',

@@ -150,7 +150,7 @@ export interface BackendCapabilities<Options = unknown> {
   readonly targetSlugs?: 'assigned' | undefined;
   /**
    * Which slugs the service takes: regular expressions, each for all of a slug. The host refuses others before it builds
-   * or sends anything. @default slugs without blanks, `/`, `\\`, `?`, `&`, `#` and `%`, which change their meaning in URLs
+   * or sends anything. @default slugs without blanks, `/`, `\\`, `?`, `&`, `#` and `%`, which mean more in URLs
    */
   readonly slugs?:
     | {

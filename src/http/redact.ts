@@ -131,7 +131,7 @@ function formsOf(secrets: readonly string[]): readonly string[] {
 /** The user and password of a URL, also one that is invalid because the password contains a slash or the like. */
 const urlCredentials = /(\b[a-z][\w+.-]{0,30}:[/]{2})(?:[^/?#]*@|[^/?#@:]*:(?!\d{1,5}[/?#])(?:[^@]{0,200}@)+)/gi;
 
-/** The password of a text that is a URL, and the user with it. The URL may be invalid, and the password have anything. */
+/** The password of a URL, and the user with it. The URL may be invalid; the password may have any character. */
 export function passwordsIn(text: string): readonly string[] {
   const url = /^(?:[a-z][\w+.-]*:?[/]+)?([^/?#@:]*:(?![/]{2})([^/?#]*|(?!\d{1,5}[/?#]).*))@/is;
   const [, both, password] = url.exec(text.trim()) ?? [];

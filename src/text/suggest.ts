@@ -57,7 +57,7 @@ function editsBetween(one: string, other: string): number {
   return distance(one, other) - (one !== other && letters === otherLetters ? 1 : 0);
 }
 
-/** The candidates that `name` was probably meant to be, the nearest first. @param limit how many letters may be wrong */
+/** The candidates that `name` probably stands for, the nearest first. @param limit how many letters may be wrong */
 export function near(
   name: string,
   candidates: readonly string[],

@@ -24,7 +24,7 @@ export type BackendErrorCode =
   | 'ERR_FILE_CHANGED'
   | 'ERR_OUTPUT';
 
-/** An error that the host shows like its own: any error with one of the codes is one. */
+/** An error that the host shows like its own. The code makes it one; the class does not matter. */
 export interface BackendError extends Error {
   /** Decides the exit code. */
   readonly code: BackendErrorCode;

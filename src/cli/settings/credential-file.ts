@@ -92,8 +92,8 @@ export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): 
 }
 
 /**
- * The file itself, when its path is a link, because some users keep their configuration elsewhere. To be called with the
- * lock: a link to nothing is removed, and another login may just have written the file.
+ * The file itself, when its path is a link, because some users keep their configuration elsewhere. Call it with the
+ * lock: it removes a link to nothing, and without the lock that may be a file that another login has just written.
  */
 async function actualPath(path: string): Promise<string> {
   try {

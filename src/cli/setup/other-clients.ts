@@ -1,7 +1,7 @@
-/** A word of another client and its equivalent: a suggestion and, with a client, a row of docs/guides/coming-from.md. */
+/** A word of another client and its equivalent: a suggestion and, for a client, a row of docs/guides/coming-from.md. */
 export interface OldWord {
   readonly client: string;
-  /** In capitals: any word. In brackets: optional. With bars: one of these. */
+  /** `rm|remove [ID]`: a word in capitals stands for any, one in brackets is optional, bars separate alternatives. */
   readonly was: string;
   readonly now: string;
   readonly note?: string;

@@ -28,9 +28,8 @@ const rules: readonly FaultRule[] = [
   {
     name: 'a failure of the service is reported as such',
     proves:
-      'A 500 to any of its requests surfaces as `ERR_SERVER`, or as another code of a service that fails (with `tcp:`, a ' +
-      'connection that breaks, as any code). A deployment that ' +
-      'failed is live nowhere: not in the history, its status, its log or `inUseBy`. A deletion that failed can be repeated.',
+      'A 500 to any of its requests surfaces as `ERR_SERVER`, or as another code of a service that fails. With `tcp:`, the ' +
+      'connection breaks instead, and any code will do. A deployment that failed is live nowhere: not in the history, its status, its log or `inUseBy`. A deletion that failed can be repeated.',
     kind: 500,
     lasts: true,
     // Any other code tells users to do something else about it.

@@ -35,8 +35,8 @@ export async function leftOut(open: OpenBackend, from: string, to: string): Prom
 }
 
 /**
- * Warns that a copy of a target with an access header has none: built-in backends do not copy it. Whether the backend of
- * a plugin does can be seen once there is a copy. `advice`: how to require one.
+ * Warns that a copy of a target with an access header has none: built-in backends do not copy it. Whether a plugin's
+ * backend does can be seen once there is a copy. `advice`: how to require one.
  */
 export async function warnOfOpenCopy(
   open: OpenBackend,
