@@ -13,6 +13,7 @@ import {allowChange} from '../operations/call-backend.js';
 import {unknownBundles} from '../operations/explain-missing.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBackSafely, type Outlet} from '../operations/host.js';
+import {explainEmpty} from '../operations/targets/find-targets.js';
 import {clockWarning, findPrunable, stillPrunable} from '../operations/prune-bundles.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
@@ -81,6 +82,7 @@ export async function pruneBundles(options: PruneBundlesOptions, host: PipelineH
       title: `Find the bundles of ${projectSlug} to prune`,
       async run(backend, outlet) {
         const {prune, bundles} = await findPrunable(backend, options);
+        if (bundles.length === 0) await explainEmpty(backend, 'bundles');
         const clock = options.olderThanMs === undefined ? undefined : clockWarning(backend);
         if (clock !== undefined) outlet.warn(clock);
         outlet.title(`Found ${String(prune.length)} of ${count(bundles.length, 'bundle')} to prune`);

@@ -34,7 +34,7 @@ import {
 import type {PushRequest} from '../operations/push/request.js';
 import {accessOf} from '../operations/targets/compare-target.js';
 import {deleteTargetFrom, findDoomed, refuseProduction} from '../operations/targets/delete-target.js';
-import {readTargets, warnOfNear} from '../operations/targets/find-targets.js';
+import {explainEmpty, readTargets, warnOfNear} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
@@ -226,6 +226,7 @@ export async function listPreviews(options: ProjectOptions, host: PipelineHost):
     title: `List the previews of ${options.projectSlug}`,
     async run(open, outlet) {
       const previews = await listPreviewItems(open);
+      if (previews.length === 0) await explainEmpty(open, 'previews');
       outlet.title(`Found ${count(previews.length, 'preview')}`);
       return {...open.project, previews};
     },
@@ -245,6 +246,7 @@ export async function prunePreviews(
       title: `Find the previews of ${projectSlug} to prune`,
       async run(backend, outlet) {
         const previews = await listPreviewItems(backend);
+        if (previews.length === 0) await explainEmpty(backend, 'previews');
         const old = previews.filter(({updatedAt}) => isOlder(backend, updatedAt, olderThanMs));
         const doomed: (PreviewItem & DoomedPreview)[] = [];
         for (const item of old) {

@@ -27,6 +27,7 @@ import {listRange} from '../operations/pages.js';
 import {backendTitle} from '../backends/names.js';
 import {sideBySide} from '../operations/side-by-side.js';
 import {
+  explainEmpty,
   knownTarget,
   noTargets,
   verifyTarget,
@@ -41,7 +42,6 @@ import {runPipeline, type Step} from './run.js';
 import {withBackend} from './steps.js';
 
 export async function listBundles(options: ListBundlesOptions, host: PipelineHost): Promise<ListBundlesResult> {
-  const {projectSlug} = options;
   const part = listRange(options);
   return withBackend(options, host, {
     needs: ['list'],
@@ -49,9 +49,8 @@ export async function listBundles(options: ListBundlesOptions, host: PipelineHos
     title: 'List the bundles',
     async run(open, outlet) {
       const {items, total} = await readBundles(open, part);
-      outlet.title(
-        items.length === 0 ? `Found no bundles in ${projectSlug}` : `Found ${count(items.length, 'bundle')}`,
-      );
+      if (items.length === 0 && part.offset === 0) await explainEmpty(open, 'bundles');
+      outlet.title(`Found ${count(items.length, 'bundle')}`);
       return {...open.project, bundles: items, total};
     },
   });
@@ -70,9 +69,7 @@ export async function listDeployments(
     async run(open, outlet) {
       const {items, total} = await collectDeployments(open, targetSlug, range);
       if (range.offset === 0) await verifyTarget(open, targetSlug, items);
-      outlet.title(
-        items.length === 0 ? `Found no deployments to ${targetSlug}` : `Found ${count(items.length, 'deployment')}`,
-      );
+      outlet.title(`Found ${count(items.length, 'deployment')}`);
       return {...open.project, targetSlug, deployments: items, total};
     },
   });

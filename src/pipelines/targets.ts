@@ -21,7 +21,7 @@ import {reportMade, warnOfOpenCopy} from '../operations/targets/copy-target.js';
 import {deleteTargetFrom, findDoomed} from '../operations/targets/delete-target.js';
 import {followLogs} from '../operations/targets/tail-logs.js';
 import {previewBranch} from '../operations/targets/previews.js';
-import {describeReached, otherProjects, readTargets, withTarget} from '../operations/targets/find-targets.js';
+import {explainEmpty, readTargets, withTarget} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known} from './ledger.js';
@@ -36,9 +36,7 @@ export async function listTargets(options: ProjectOptions, host: PipelineHost): 
     title: `List the targets of ${options.projectSlug}`,
     async run(open, outlet) {
       const targets = await readTargets(open);
-      // Services answer alike for a project without targets and for none.
-      const others = targets.length === 0 ? await otherProjects(open) : undefined;
-      for (const warning of describeReached(open, others)) outlet.warn(warning);
+      if (targets.length === 0) await explainEmpty(open, 'targets');
       outlet.title(`Found ${count(targets.length, 'target')}`);
       return {...open.project, targets};
     },

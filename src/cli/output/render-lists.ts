@@ -18,7 +18,15 @@ import type {ExplainedSettings} from '../settings/load-settings.js';
 import {sourceName, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
 import type {Output} from './output.js';
 import {count, oneLine} from '../../text/sentence.js';
-import {chooseColumns, describeAge, printList, printTable, type Column, type ListOptions} from './table.js';
+import {
+  chooseColumns,
+  describeAge,
+  printList,
+  printTable,
+  type Column,
+  type ListOptions,
+  type ShownList,
+} from './table.js';
 
 export const bundleColumns: readonly Column<BundleItem>[] = [
   {name: 'bundleId', value: ({bundleId}) => bundleId},
@@ -38,11 +46,10 @@ const historyColumns: readonly Column<ListedDeployment>[] = [
   {name: 'message', value: ({message}) => message, flexible: true},
 ];
 
-export function renderBundles(result: ListBundlesResult, names: string | undefined, output: Output): ListBundlesResult {
-  const {bundles, total} = result;
-  // Servers answer alike for both.
-  const nothing = 'The project is empty, or does not exist: check its name if you expected bundles.';
-  printPage(bundles, bundleColumns, {total, names, nothing}, output);
+export function renderBundles(result: ListBundlesResult, shown: ShownList, output: Output): ListBundlesResult {
+  const {bundles, total, projectSlug} = result;
+  const nothing = `The project ${projectSlug} has no bundles, or does not exist.`;
+  printPage(bundles, bundleColumns, {...shown, total, nothing}, output);
   return result;
 }
 
@@ -51,14 +58,10 @@ function deploymentEntry({deployment, ...item}: DeploymentItem): DeploymentEntry
   return {deploymentId: deployment.deploymentId, ...item};
 }
 
-export function renderHistory(
-  result: ListDeploymentsResult,
-  names: string | undefined,
-  output: Output,
-): DeploymentHistory {
+export function renderHistory(result: ListDeploymentsResult, shown: ShownList, output: Output): DeploymentHistory {
   const {deployments, total} = result;
   const nothing = `Nothing has been deployed to ${result.targetSlug}.`;
-  printPage(deployments, historyColumns, {total, names, nothing}, output);
+  printPage(deployments, historyColumns, {...shown, total, nothing}, output);
   return {...result, deployments: deployments.map((item) => ({...deploymentEntry(item), live: item.live}))};
 }
 

@@ -55,9 +55,14 @@ export function printTable<Row>(rows: readonly Row[], columns: readonly Column<R
   for (const line of lines) output.result(line);
 }
 
-export interface ListOptions {
+export interface ShownList {
   /** The value of `--columns`. */
   readonly names: string | undefined;
+  /** Lines that say where the list comes from. */
+  readonly place: readonly string[];
+}
+
+export interface ListOptions extends ShownList {
   /** What to say if the list is empty. */
   readonly nothing: string;
 }
@@ -65,12 +70,12 @@ export interface ListOptions {
 export function printList<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  {names, nothing}: ListOptions,
+  {names, nothing, place}: ListOptions,
   output: Printer & Pick<Output, 'info'>,
 ): void {
   const chosen = chooseColumns(columns, names);
-  if (rows.length === 0) output.info(nothing);
-  else printTable(rows, chosen, output);
+  if (rows.length > 0) printTable(rows, chosen, output);
+  else for (const line of [nothing, ...place.map((text) => `  ${text}`)]) output.info(line);
 }
 
 function cellsOf<Row>({name, value, time, flexible}: Column<Row>, rows: readonly Row[], output: Printer): Cells {

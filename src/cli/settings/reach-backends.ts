@@ -64,9 +64,12 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
   const {options: backendOptions} = backends?.has(preference)
     ? await readPluginSettings(backends.find(preference), context, settings)
     : {options: connection.backendOptions};
+  const place = describeResolved(settings, cwd);
   const values = Object.fromEntries(needs.map((key) => [key, settings[key]?.value]));
   return {
     settings,
+    /** A line for each setting that says where it reaches. */
+    place,
     /** The options that every operation needs to reach a backend, and the values of the required settings. */
     options: {
       ...connection,
@@ -84,7 +87,7 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
       secrets,
       settingNames: settingNames(settings),
       config: writes && followsWrites(config) ? config : undefined,
-      settings: writes ? describeResolved(settings, cwd) : [],
+      settings: writes ? place : [],
     }),
   };
 }

@@ -15,10 +15,10 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory, 'bu
 
   protected async execute(context: CommandContext) {
     const {renderHistory} = await import('../../cli/output/render-lists.js');
-    const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
+    const {options, host, place} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {listDeployments} = await import('../../pipelines/read.js');
     const {limit, offset, all, columns} = this.flags;
     const result = await listDeployments({...options, limit: all ? Infinity : limit, offset}, host);
-    return renderHistory(result, columns, context.output);
+    return renderHistory(result, {names: columns, place}, context.output);
   }
 }

@@ -15,10 +15,10 @@ export default class BundleList extends BaseCommand<typeof BundleList, 'bundle:l
 
   protected async execute(context: CommandContext) {
     const {renderBundles} = await import('../../cli/output/render-lists.js');
-    const {options, host} = await this.reach(context, ['projectSlug']);
+    const {options, host, place} = await this.reach(context, ['projectSlug']);
     const {listBundles} = await import('../../pipelines/read.js');
     const {limit, offset, all, columns} = this.flags;
     const result = await listBundles({...options, limit: all ? Infinity : limit, offset}, host);
-    return renderBundles(result, columns, context.output);
+    return renderBundles(result, {names: columns, place}, context.output);
   }
 }

@@ -14,11 +14,11 @@ export default class EnvList extends BaseCommand<typeof EnvList, 'env:list'> {
   protected async execute(context: CommandContext) {
     const {variableColumns} = await import('../../cli/output/render-targets.js');
     const {printList} = await import('../../cli/output/table.js');
-    const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
+    const {options, host, place} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {listVariables} = await import('../../pipelines/targets.js');
     const result = await listVariables(options, host);
     const nothing = `${options.targetSlug} has no variables.`;
-    printList(result.variables, variableColumns, {names: this.flags.columns, nothing}, context.output);
+    printList(result.variables, variableColumns, {names: this.flags.columns, nothing, place}, context.output);
     return result;
   }
 }

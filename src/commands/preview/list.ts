@@ -14,11 +14,11 @@ export default class PreviewList extends BaseCommand<typeof PreviewList, 'previe
   protected async execute(context: CommandContext) {
     const {previewColumns} = await import('../../cli/output/render-targets.js');
     const {printList} = await import('../../cli/output/table.js');
-    const {options, host} = await this.reach(context, ['projectSlug']);
+    const {options, host, place} = await this.reach(context, ['projectSlug']);
     const {listPreviews} = await import('../../pipelines/previews.js');
     const result = await listPreviews(options, host);
     const nothing = `The project ${options.projectSlug} has no previews.`;
-    printList(result.previews, previewColumns, {names: this.flags.columns, nothing}, context.output);
+    printList(result.previews, previewColumns, {names: this.flags.columns, nothing, place}, context.output);
     return result;
   }
 }

@@ -15,10 +15,10 @@ export default class ProjectList extends BaseCommand<typeof ProjectList, 'projec
   protected async execute(context: CommandContext) {
     const {projectColumns} = await import('../../cli/output/render-targets.js');
     const {printList} = await import('../../cli/output/table.js');
-    const {options, host} = await this.reach(context, []);
+    const {options, host, place} = await this.reach(context, []);
     const {listProjects} = await import('../../pipelines/configure.js');
     const result = await listProjects(options, host);
-    const list = {names: this.flags.columns, nothing: 'The credentials reach no project.'};
+    const list = {names: this.flags.columns, nothing: 'The credentials reach no project.', place};
     printList(result.projects, projectColumns, list, context.output);
     return result;
   }

@@ -15,7 +15,7 @@ export default class TargetList extends BaseCommand<typeof TargetList, 'target:l
   protected async execute(context: CommandContext) {
     const {targetColumns} = await import('../../cli/output/render-targets.js');
     const {printList} = await import('../../cli/output/table.js');
-    const {options, host} = await this.reach(context, ['projectSlug']);
+    const {options, host, place} = await this.reach(context, ['projectSlug']);
     const {listTargets} = await import('../../pipelines/targets.js');
     const {isProductionName} = await import('../../operations/guard/safety.js');
     const result = await listTargets(options, host);
@@ -25,7 +25,7 @@ export default class TargetList extends BaseCommand<typeof TargetList, 'target:l
       return isConfigured || isProductionName(item.targetSlug) ? {...item, production: true} : item;
     });
     const nothing = `The project ${options.projectSlug} has no targets, or does not exist.`;
-    printList(targets, targetColumns, {names: this.flags.columns, nothing}, context.output);
+    printList(targets, targetColumns, {names: this.flags.columns, nothing, place}, context.output);
     return {...result, targets};
   }
 }

@@ -4,6 +4,7 @@ import {isUnderWay} from '../../backends/members.js';
 import type {BundleId, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
+import type {RuntimeCliErrorOptions} from '../../errors/runtime-cli-error.js';
 import {suggestNames, meantNames, near, placeFlags} from '../../text/suggest.js';
 import {liveDeployment, readHistory} from '../list-bundles.js';
 import {allItems, pageSize} from '../pages.js';
@@ -116,18 +117,20 @@ export function warnOfNear({host}: OpenBackend, name: string, others: readonly s
 }
 
 /** The error for a project without targets: servers answer alike for one that does not exist. */
-export function noTargets(
-  {projectSlug}: OpenBackend,
-  targetSlug: string | undefined,
-  suggestPush = true,
-): RuntimeCliError {
-  const push = {run: ['bundle:push', ...placeFlags({projectSlug, targetSlug: targetSlug ?? 'TARGET'})]};
-  return createError('ERR_REJECTED', `The project "${projectSlug}" has no targets, or does not exist.`, {
+export function noTargets(open: OpenBackend, targetSlug: string | undefined, suggestPush = true): RuntimeCliError {
+  const push = {
+    run: ['bundle:push', ...placeFlags({projectSlug: open.projectSlug, targetSlug: targetSlug ?? 'TARGET'})],
+  };
+  return emptyProject(open, 'targets', {
     suggestions: suggestPush
       ? ['Check the name of the project. Its first deployment may create the target:', [push]]
       : ['Check the name of the project.'],
     details: {targetSlug, targets: []},
   });
+}
+
+function emptyProject({projectSlug}: OpenBackend, what: string, more: RuntimeCliErrorOptions): RuntimeCliError {
+  return createError('ERR_REJECTED', `The project "${projectSlug}" has no ${what}, or does not exist.`, more);
 }
 
 function isOfEmptyProject({details}: RuntimeCliError): boolean {
@@ -175,6 +178,17 @@ export async function explainMissingProject(error: unknown, open: OpenBackend): 
   return others?.isAll && isOfEmptyProject(error)
     ? amendError(error, {advice: suggestions})
     : amendError(error, {suggestions});
+}
+
+/**
+ * Looks why a list of a project is empty: services answer alike for a project that does not exist.
+ * @throws RuntimeCliError if the credentials reach others, but not this one
+ */
+export async function explainEmpty(open: OpenBackend, what: string): Promise<void> {
+  const others = await otherProjects(open);
+  const reached = describeReached(open, others);
+  if (others?.isAll && reached.length > 0) throw emptyProject(open, what, {suggestions: reached});
+  for (const warning of reached) open.host.outlet.warn(warning);
 }
 
 interface OtherProjects {

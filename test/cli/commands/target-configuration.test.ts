@@ -180,10 +180,10 @@ describe('target:diff and target:apply', () => {
   test('a project that the credentials do not reach is told, with those that they do', async () => {
     await bench.mycli(['push', '--target', 'staging', '--wait']);
     bench.runtime.addFault({action: 'status', status: 403, route: 'list'});
-    const {code, stderr} = await bench.mycli(['bundle:list', '--project', 'shopp']);
-    expect(code).toBe(4);
-    expect(stderr).toContain('Did you mean the project shop?');
-    expect(stderr).toContain('The credentials do not reach a project "shopp". They reach: shop.');
+    const refused = await bench.mycli(['bundle:list', '--project', 'shopp']);
+    expect(refused.code).toBe(4);
+    expect(refused.stderr).toContain('Did you mean the project shop?');
+    expect(refused.stderr).toContain('The credentials do not reach a project "shopp". They reach: shop.');
     expect((await bench.mycli(['bundle:list'])).stderr).not.toContain('They reach');
     const before = bench.runtime.requests.length;
     const reaches = 'The credentials do not reach a project "shopp". They reach: shop.';
@@ -192,8 +192,12 @@ describe('target:diff and target:apply', () => {
     });
     const routes = bench.runtime.requests.slice(before).map(({route}) => route);
     expect(routes).toEqual(['list', 'projects']);
-    // Of targets, the service lists none.
-    expect((await bench.mycli(['target:list', '--project', 'shopp'])).stderr).toContain(reaches);
+    bench.runtime.clearFaults();
+    // The service lists none.
+    for (const list of ['bundle:list', 'bundle:prune', 'target:list', 'preview:list']) {
+      const {code, stderr} = await bench.mycli([list, '--project', 'shopp']);
+      expect([code, stderr]).toEqual([7, expect.stringContaining(reaches)]);
+    }
     const status = await bench.mycli(['status', '--project', 'shopp']);
     expect(status.stderr).toMatch(
       /\n {2}Did you mean the project shop\?\n {2}The credentials do not reach .*shop\.\n$/,

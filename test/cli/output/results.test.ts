@@ -35,12 +35,16 @@ describe('the contents of a bundle', () => {
   });
 });
 
-test('an empty list of bundles says that the project may not exist', () => {
+test('an empty list of bundles says that the project may not exist, and where it was looked for', () => {
   const {output, texts} = collectOutput();
-  renderBundles({backend: 'legacy', projectSlug: 'nope', bundles: []}, undefined, output);
+  renderBundles(
+    {backend: 'legacy', projectSlug: 'nope', bundles: []},
+    {names: undefined, place: ['origin  https://api.example  (--origin)']},
+    output,
+  );
   expect(texts()).toEqual({
     stdout: '',
-    stderr: 'The project is empty, or does not exist: check its name if you expected bundles.\n',
+    stderr: 'The project nope has no bundles, or does not exist.\n  origin  https://api.example  (--origin)\n',
   });
 });
 
