@@ -50,14 +50,14 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
   const outputs = project.isWorkspace ? await builtOutputs(directory) : [];
   const named = [
     ...members.slice(0, 1).map((member) => shellLine('-C', member)),
-    ...outputs.slice(0, 1).map((output) => shellLine('mycli', 'push', output)),
+    ...outputs.slice(0, 1).map((output) => shellLine(output)),
   ];
   if (named.length === 0) return detected;
   const own = project.isWorkspace ? undefined : detected?.buildCommand;
   const unfit = {
     problem: `Nothing here can be pushed, but there are builds in ${listPaths([...members, ...outputs])}.`,
     advice:
-      `Choose one of them, as in ${named.join(' or ')}` +
+      `Choose one of them: pass ${named.join(' or ')}` +
       (own === undefined ? '' : `. To push this folder's own build, run ${own} first`),
   };
   return {buildDirectory: 'build', exists: false, static: false, ...detected, unfit};

@@ -17,7 +17,7 @@ export interface UnfitBuild {
 export function several(folders: readonly string[]): UnfitBuild {
   return {
     problem: `There are several builds: ${folders.join(', ')}.`,
-    advice: `Pass the folder of the one to push, as in mycli push ${String(folders[0])}`,
+    advice: `Pass the folder of one of them, such as ${String(folders[0])}`,
   };
 }
 
@@ -40,16 +40,16 @@ export async function unfitBuild(
       problem: `${buildDirectory}, the build of ${name}, has no page (index.html) at its top, only below it.`,
       advice:
         site === ''
-          ? `If that is the site, run ${shellLine('mycli', 'push', buildDirectory, '--static')}`
-          : `Pass the folder of the site, as in ${shellLine('mycli', 'push', folder(site))}` +
+          ? `If that is the site, pass ${shellLine(buildDirectory, '--static')}`
+          : `Pass the folder of the site, such as ${shellLine(folder(site))}` +
             (sites.length === 1 ? '' : `. There are ${listPaths(sites.map(folder))}`),
     };
   }
   return {
     problem: `${buildDirectory}, the build of ${name}, has no page (index.html).`,
     advice:
-      `If a server renders its pages, run ${shellLine('mycli', 'push', buildDirectory)} --ssr-only GLOB, which chooses the ` +
-      'files of that server. Otherwise, build it again',
+      `If a server renders its pages, pass ${shellLine(buildDirectory)} --ssr-only GLOB, which chooses the files of that ` +
+      'server. Otherwise, build it again',
   };
 }
 

@@ -159,11 +159,11 @@ describe('detectBuild', () => {
     });
     expect((await detectBuild(root))?.unfit).toEqual({
       problem: 'Nothing here can be pushed, but there are builds in dist/apps/api, dist/apps/web.',
-      advice: 'Choose one of them, as in mycli push dist/apps/api',
+      advice: 'Choose one of them: pass dist/apps/api',
     });
     await project([], ['apps/shop/dist/index.html'], {'apps/shop/package.json': '{"devDependencies": {"vite": "8"}}'});
     expect((await detectBuild(root))?.unfit?.advice).toBe(
-      'Choose one of them, as in -C apps/shop or mycli push dist/apps/api',
+      'Choose one of them: pass -C apps/shop or dist/apps/api',
     );
   });
 
@@ -184,23 +184,23 @@ describe('detectBuild', () => {
     ],
     [['@builder.io/qwik', 'vite'], ['dist/q-manifest.json'], /qwik add static/],
     [['vite'], ['dist/lib.js'], /dist, the build of Vite, has no page/],
-    [['vite'], ['dist/spa/index.html', 'dist/spa/js/a.js'], / at its top.* mycli push dist\/spa$/],
+    [['vite'], ['dist/spa/index.html', 'dist/spa/js/a.js'], / at its top.* such as dist\/spa$/],
     [
       ['vite'],
       ['dist/apps/a/index.html', 'dist/apps/a/a.js', 'dist/apps/b/index.html', 'dist/apps/b/b.js', 'dist/apps/c/c.js'],
-      / mycli push dist\/apps\/a\. There are dist\/apps\/a, dist\/apps\/b$/,
+      / such as dist\/apps\/a\. There are dist\/apps\/a, dist\/apps\/b$/,
     ],
     // Pages two folders down are of several sites.
     [
       ['vite'],
       ['dist/apps/web/index.html', 'dist/apps/docs/index.html', 'dist/assets/a.js'],
-      / mycli push dist\/apps\/docs\. There are dist\/apps\/docs, dist\/apps\/web$/,
+      / such as dist\/apps\/docs\. There are dist\/apps\/docs, dist\/apps\/web$/,
     ],
     // Pages that share what they load.
     [
       ['vite'],
       ['dist/a/index.html', 'dist/a/b/index.html', 'dist/assets/a.js'],
-      /If that is the site, run mycli push dist --static$/,
+      /If that is the site, pass dist --static$/,
     ],
     [['nuxt'], ['.vercel/output/config.json'], /^Nuxt was built for Vercel\. .*NITRO_PRESET=node-server/],
     [['astro'], ['.netlify/v1/functions/ssr/ssr.mjs', 'dist/a.css'], /^Astro was built for Netlify/],
@@ -208,9 +208,9 @@ describe('detectBuild', () => {
     [
       ['@angular/core'],
       ['dist/a/browser/index.html', 'dist/b/browser/index.html'],
-      /several builds: .*mycli push dist\/a/s,
+      /several builds: .*such as dist\/a/s,
     ],
-    [['@nestjs/core'], ['dist/apps/a/main.js', 'dist/apps/b/main.js'], /several builds: .*mycli push dist\/apps\/a/s],
+    [['@nestjs/core'], ['dist/apps/a/main.js', 'dist/apps/b/main.js'], /several builds: .*such as dist\/apps\/a/s],
     [['vite', 'hono'], ['dist/shop/wrangler.json', 'dist/client/a.js'], /^Vite was built for Cloudflare\. .*plugin/],
     [
       ['@tanstack/react-start'],
@@ -222,7 +222,7 @@ describe('detectBuild', () => {
       ['dist/server/wrangler.json', 'dist/server/entry.mjs', 'dist/client/a.js'],
       /^Astro was built for Cloudflare/,
     ],
-    [[], ['dist/a.js', 'out/a.js'], /several builds: dist, out.*mycli push dist/s],
+    [[], ['dist/a.js', 'out/a.js'], /several builds: dist, out.*such as dist/s],
   ])('detectBuild: of %j, a build of %j says what to set', async (packages, files, text) => {
     await project(packages, files);
     const {unfit} = (await detectBuild(root)) ?? {};
@@ -269,7 +269,7 @@ describe('detectBuild', () => {
     });
     expect((await detectBuild(root))?.unfit).toEqual({
       problem: 'Nothing here can be pushed, but there are builds in client.',
-      advice: "Choose one of them, as in -C client. To push this folder's own build, run npm run build first",
+      advice: "Choose one of them: pass -C client. To push this folder's own build, run npm run build first",
     });
   });
 
@@ -289,7 +289,7 @@ describe('detectBuild', () => {
       });
       const unfit = {
         problem: 'Nothing here can be pushed, but there are builds in apps/web.',
-        advice: 'Choose one of them, as in -C apps/web',
+        advice: 'Choose one of them: pass -C apps/web',
       };
       expect(await detectBuild(root)).toMatchObject({exists: false, unfit});
       await writeFile(join(root, 'package.json'), '{}');
@@ -378,8 +378,8 @@ describe('detectBuild', () => {
     const missing = verifyBuildDirectory(join(root, 'build'), {cwd: root, project: root});
     await expect(missing).rejects.toMatchObject({
       suggestions: [
-        'The folder . looks like a static site. To push it, run mycli bundle:push .',
-        'Or set buildDirectory in mycli.config.',
+        'The folder . looks like a static site. To use it, run mycli bundle:push .',
+        'To use it always, set buildDirectory in mycli.config.',
       ],
     });
     await project([], []);
@@ -421,8 +421,8 @@ describe('verifyBuildDirectory', () => {
     await at('web/out/index.html', 2_000_200);
     await expect(verifyBuildDirectory(join(root, 'build'), {cwd: root, project: root})).rejects.toMatchObject({
       suggestions: [
-        'web/out looks like a site that was built. To push it, run mycli bundle:push web/out',
-        'public looks like a site that was built. To push it, run mycli bundle:push public',
+        'web/out looks like a site that was built. To use it, run mycli bundle:push web/out',
+        'public looks like a site that was built. To use it, run mycli bundle:push public',
         'Build the application first, or pass the folder it builds into with --build-directory DIR.',
       ],
     });
@@ -436,7 +436,7 @@ describe('verifyBuildDirectory', () => {
       code: 'ERR_BUILD_DIRECTORY',
       suggestions: [
         'Build the application first: npm run build.',
-        'Vite builds into dist. To push it, run mycli bundle:push dist',
+        'Vite builds into dist. To use it, run mycli bundle:push dist',
       ],
     });
   });

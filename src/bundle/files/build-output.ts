@@ -22,7 +22,7 @@ export interface Places {
   readonly cwd: string;
   /** That of the application. */
   readonly project: string;
-  /** What to run with the folder of a build. @default bundle:push */
+  /** What to run with the folder of a build: nothing if empty. @default bundle:push */
   readonly command?: readonly string[] | undefined;
 }
 
@@ -54,15 +54,13 @@ async function missingError(
   if (detected?.unfit !== undefined) return unfitError(detected.unfit);
   const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
   const sites = isInside && detected?.exists !== true ? await builtSites(given) : [];
-  const toPush = (found: string, folder: string): Suggestion => [
-    `${found} To push it, run `,
-    {run: [...command, folder]},
-  ];
+  const toUse = (found: string, folder: string): Suggestion =>
+    command.length === 0 ? found : [`${found} To use it, run `, {run: [...command, folder]}];
   const isWanted = detected !== undefined && join(project, detected.buildDirectory) === directory;
   return createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} does not exist.`, {
     suggestions: [
-      ...sites.slice(0, mostSites).map((site) => toPush(`${show(site)} looks like a site that was built.`, show(site))),
-      ...suggestionsFor(detected, {isWanted, show, toPush}),
+      ...sites.slice(0, mostSites).map((site) => toUse(`${show(site)} looks like a site that was built.`, show(site))),
+      ...suggestionsFor(detected, {isWanted, show, toUse}),
     ],
   });
 }
@@ -71,12 +69,12 @@ interface Advising {
   /** Whether the missing folder is the one that the framework builds into. */
   readonly isWanted: boolean;
   readonly show: (folder: string) => string;
-  readonly toPush: (found: string, folder: string) => Suggestion;
+  readonly toUse: (found: string, folder: string) => Suggestion;
 }
 
 function suggestionsFor(
   detected: DetectedBuild | undefined,
-  {isWanted, show, toPush}: Advising,
+  {isWanted, show, toUse}: Advising,
 ): readonly Suggestion[] {
   if (detected === undefined) {
     return ['Build the application first, or pass the folder it builds into with --build-directory DIR.'];
@@ -89,12 +87,12 @@ function suggestionsFor(
         ? `package.json has no build script. Write one that puts an ssr.mjs which exports the app, its packages and its ` +
           `public files into ${folder} (docs/guides/frameworks.md, What a server needs).`
         : `Build the application first: ${buildCommand}.`,
-      ...(isWanted ? [] : [toPush(`${framework.name} builds into ${folder}.`, folder)]),
+      ...(isWanted ? [] : [toUse(`${framework.name} builds into ${folder}.`, folder)]),
     ];
   }
   return [
-    toPush(`The folder ${folder} looks like a ${isStatic ? 'static site' : 'build'}.`, folder),
-    'Or set buildDirectory in mycli.config.',
+    toUse(`The folder ${folder} looks like a ${isStatic ? 'static site' : 'build'}.`, folder),
+    'To use it always, set buildDirectory in mycli.config.',
   ];
 }
 

@@ -119,7 +119,7 @@ async function checkBuild({cwd, output}: CommandContext, settings: Settings): Pr
   try {
     const {buildDirectory} = await withPushFolder(settings, undefined, {cwd, output: {info: () => undefined}});
     const build = buildDirectory.value;
-    await verifyBuildDirectory(build, {cwd, project});
+    await verifyBuildDirectory(build, {cwd, project, command: []});
     const framework = await frameworkOfBuild(project, build);
     const unfit = framework && (await unfitEntry(framework, build));
     if (unfit) throw unfitError(unfit);

@@ -63,6 +63,7 @@ async function givenFolder(
     throw createError('ERR_USAGE', 'Pass the build folder once: as an argument or with --build-directory.');
   }
   const path = resolve(cwd, argument);
+  const verb = takesTarget ? 'push' : 'bundle';
   if (await isFolder(path)) return path;
   const detected = await detectBuild(projectDirectory.value);
   if (detected?.buildCommand !== undefined && resolve(projectDirectory.value, detected.buildDirectory) === path) {
@@ -76,12 +77,12 @@ async function givenFolder(
     });
   }
   if (argument.startsWith('-'))
-    throw createError('ERR_USAGE', `There is no folder ${argument} to push.`, {suggestions: [leaveOutDashes]});
+    throw createError('ERR_USAGE', `There is no folder ${argument} to ${verb}.`, {suggestions: [leaveOutDashes]});
   if (isLikelySecret(argument))
-    throw createError('ERR_USAGE', 'There is no such folder to push.', {suggestions: [passSecret]});
+    throw createError('ERR_USAGE', `There is no such folder to ${verb}.`, {suggestions: [passSecret]});
   const passAs = (name: string) => `If it is the ${name}, pass ${shellLine(`--${name}`, argument)}.`;
   const asTarget = takesTarget ? passAs('target') : 'If it is a target, leave it out: a build has none.';
-  throw createError('ERR_USAGE', `There is no folder ${argument} to ${takesTarget ? 'push' : 'bundle'}.`, {
+  throw createError('ERR_USAGE', `There is no folder ${argument} to ${verb}.`, {
     suggestions: argument.includes('/')
       ? ['Pass the build folder.']
       : [asTarget, ...(projectSlug === undefined ? [passAs('project')] : [])],

@@ -55,7 +55,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild, 'bundle
     const {cwd, signal, output: shown} = context;
     const settings = await withPushFolder(loaded, this.args.dir, {cwd, output: shown, takesTarget: false});
     const missing = missingSettings(settings, format === 'v1' ? ['projectSlug'] : []);
-    const places = {cwd, project: settings.projectDirectory.value};
+    const places = {cwd, project: settings.projectDirectory.value, command: ['bundle:build']};
     requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, places))]);
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
     const {buildBundle, buildBundleIntoPipe, previewBuild} = await import('../../pipelines/build.js');

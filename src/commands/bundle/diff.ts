@@ -50,7 +50,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff, 'bundle:d
     const {cwd, signal} = context;
     const {before, after} = this.args;
     const loaded = await context.loadSettings();
-    const settings = after === undefined ? await pushFolder(loaded, context) : loaded;
+    const settings = after === undefined ? await pushFolder(loaded, before, context) : loaded;
     const sourceOf = async (text: string): Promise<BundleSource> =>
       text === 'running:'
         ? {kind: 'running', targetSlug: requireSetting(settings, 'targetSlug')}
@@ -76,11 +76,10 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff, 'bundle:d
   }
 }
 
-async function pushFolder(settings: Settings, context: CommandContext): Promise<Settings> {
+async function pushFolder(settings: Settings, before: string, context: CommandContext): Promise<Settings> {
   refuseOtherProject(context.configFile);
   const found = await withPushFolder(settings, undefined, context);
-  requireTogether(
-    await missingBuild(found.buildDirectory.value, {cwd: context.cwd, project: found.projectDirectory.value}),
-  );
+  const places = {cwd: context.cwd, project: found.projectDirectory.value, command: ['bundle:diff', before]};
+  requireTogether(await missingBuild(found.buildDirectory.value, places));
   return found;
 }

@@ -247,13 +247,13 @@ describe('the build folder', () => {
     await expect(plan(join(cwd, 'app'))).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
       suggestions: [
-        `The folder ${folder} looks like a static site. To push it, run mycli bundle:push ${folder}`,
-        'Or set buildDirectory in mycli.config.',
+        `The folder ${folder} looks like a static site. To use it, run mycli bundle:push ${folder}`,
+        'To use it always, set buildDirectory in mycli.config.',
       ],
     });
     await expect(plan(cwd, {buildDirectory: 'app/build'})).rejects.toMatchObject({
       suggestions: [
-        `The folder app/${folder} looks like a static site. To push it, run mycli bundle:push app/${folder}`,
+        `The folder app/${folder} looks like a static site. To use it, run mycli bundle:push app/${folder}`,
         expect.anything(),
       ],
     });

@@ -160,12 +160,21 @@ describe('the folder to push', () => {
     }
   });
 
-  test('push: a folder that only may be the site has to be named', async () => {
+  test('bundle:build: a folder that only may be the site has to be named', async () => {
     await write({'public/index.html': '', 'hugo.toml': ''});
     const {code, stderr} = await build();
     expect(code).toBe(3);
-    expect(stderr).toContain('To push it, run mycli push public');
+    expect(stderr).toContain('To use it, run mycli build public');
     expect((await build('public')).code).toBe(0);
+  });
+
+  test('bundle:diff names itself with the folder that may be the site, doctor nothing that it cannot run', async () => {
+    await write({'public/index.html': '', 'hugo.toml': ''});
+    const diff = await runWarm(['diff', 'old.tar.gz'], {cwd: project, env: {}});
+    expect(diff.stderr).toContain('To use it, run mycli diff old.tar.gz public');
+    const doctor = await runWarm(['doctor'], {cwd: project, env: {}});
+    expect(doctor.stdout).toContain('The folder public looks like a static site.\n');
+    expect(doctor.stdout).not.toContain('mycli push');
   });
 
   test.each([
@@ -177,12 +186,12 @@ describe('the folder to push', () => {
     commit(project, 'one');
     const env = {MYCLI_API_KEY: 'key', MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:1', PATH: process.env['PATH'] ?? ''};
     const {stderr} = await runWarm(['preview:up', ...branch, '--project', 'shop'], {cwd: project, env});
-    expect(stderr).toContain(`To push it, run ${command}`);
+    expect(stderr).toContain(`To use it, run ${command}`);
   });
 
   test('push: what is missing beside the folder is told in whole sentences', async () => {
     await write({'public/index.html': ''});
     const {stderr} = await runWarm(['push', '--project', 'shop'], {cwd: project, env: {}});
-    expect(stderr).toContain('run mycli push public --project shop. Or set buildDirectory in mycli.config.\n');
+    expect(stderr).toContain('run mycli push public --project shop. To use it always, set buildDirectory in mycli.config.\n');
   });
 });
