@@ -102,9 +102,8 @@ export function requireCapability(backend: Backend, capability: BackendCapabilit
 
 function unsupported(backend: Backend, capability: BackendCapability): Error {
   const message = `The ${backendTitle(backend.name)} backend does not support "${capability}".`;
-  const supported = ['upload', ...capabilitiesOf(backend)].join(', ');
   return createError('ERR_CAPABILITY_UNSUPPORTED', message, {
-    suggestions: [[`It supports ${supported}. Run `, {run: ['backend:list']}, ' to compare backends.']],
+    suggestions: [['Run ', {run: ['backend:list']}, ' to compare backends.']],
     details: {backend: backend.name, capability},
   });
 }

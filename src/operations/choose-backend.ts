@@ -119,9 +119,8 @@ async function select(options: ChoosingOptions, host: RunHost): Promise<Selected
 export function withOtherBackend(error: unknown, other: RuntimeBackend | undefined): unknown {
   if (other === undefined || !isRuntimeCliError(error) || uploadFallbackReason(error) === undefined) return error;
   const flags = flagValue('--runtime-backend', other).join(' ');
-  return amendError(error, {
-    suggestions: [`If your bundles are on the ${backendTitle(other)} backend, run the command again with ${flags}.`],
-  });
+  const advice = `If your project is on the ${backendTitle(other)} backend, run the command again with ${flags}.`;
+  return amendError(error, {advice: [advice, ...error.advice]});
 }
 
 interface FallingBack<Result> {

@@ -238,13 +238,13 @@ describe('comparing uploaded bundles', () => {
       code: 'ERR_CAPABILITY_UNSUPPORTED',
       message: 'The Runtime (OAuth) backend does not support "download".',
       suggestions: [
-        expect.stringContaining('It supports upload'),
-        'If your bundles are on the Runtime (API key) backend, run the command again with --runtime-backend legacy.',
+        'If your project is on the Runtime (API key) backend, run the command again with --runtime-backend legacy.',
+        'Run mycli backend:list to compare backends.',
       ],
     });
     const {legacyAuth: _, ...onlyApi} = connection;
     await expect(diff('1', 'build', project, {...onlyApi, preference: 'api'})).rejects.toMatchObject({
-      suggestions: [expect.stringContaining('It supports upload')],
+      suggestions: ['Run mycli backend:list to compare backends.'],
     });
     await expect(diff('1', 'build', project)).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
   });

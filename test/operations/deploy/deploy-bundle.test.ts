@@ -60,7 +60,7 @@ describe('a deployment with auto', () => {
       const auto = {preference: 'auto', onFallback: () => called.push('fallback'), onResolve};
       const {outcome, requests} = await deployTo(refusing(status), auto);
       const advice =
-        'If your bundles are on the Runtime (API key) backend, run the command again with --runtime-backend legacy.';
+        'If your project is on the Runtime (API key) backend, run the command again with --runtime-backend legacy.';
       expect(outcome).toMatchObject({status, suggestions: expect.arrayContaining([advice]) as string[]});
       expect(called).toEqual(['api']);
       expect(requests.filter((request) => !isApi(request))).toEqual([]);

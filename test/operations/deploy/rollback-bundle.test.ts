@@ -136,7 +136,7 @@ describe('the history that a rollback reads', () => {
 describe('with auto, a backend that definitely refuses', () => {
   const auto = (server: RecordingServer) => ({...deployOptions(server), preference: 'auto'});
   const advice =
-    'If your bundles are on the Runtime (API key) backend, run the command again with --runtime-backend legacy.';
+    'If your project is on the Runtime (API key) backend, run the command again with --runtime-backend legacy.';
 
   test('a rollback names the other one', async () => {
     await using server = await startRecordingServer(() => ({status: 403, body: {detail: 'no'}}));
