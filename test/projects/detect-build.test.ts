@@ -162,9 +162,7 @@ describe('detectBuild', () => {
       advice: 'Choose one of them: pass dist/apps/api',
     });
     await project([], ['apps/shop/dist/index.html'], {'apps/shop/package.json': '{"devDependencies": {"vite": "8"}}'});
-    expect((await detectBuild(root))?.unfit?.advice).toBe(
-      'Choose one of them: pass -C apps/shop or dist/apps/api',
-    );
+    expect((await detectBuild(root))?.unfit?.advice).toBe('Choose one of them: pass -C apps/shop or dist/apps/api');
   });
 
   test('detectBuild: a page that loads sources is no site', async () => {

@@ -72,10 +72,7 @@ interface Advising {
   readonly toUse: (found: string, folder: string) => Suggestion;
 }
 
-function suggestionsFor(
-  detected: DetectedBuild | undefined,
-  {isWanted, show, toUse}: Advising,
-): readonly Suggestion[] {
+function suggestionsFor(detected: DetectedBuild | undefined, {isWanted, show, toUse}: Advising): readonly Suggestion[] {
   if (detected === undefined) {
     return ['Build the application first, or pass the folder it builds into with --build-directory DIR.'];
   }

@@ -2,15 +2,18 @@ import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {checkDefaults} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
-import type {ProbeAnswer} from '../../http/probe.js';
 import {createError, isRuntimeCliError, type ErrorCode} from '../../errors/index.js';
 import {asSentence, count} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
+import {accessHeader} from '../../settings/target-settings.js';
+import {quickLook} from '../call-backend.js';
 import {readHistory} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CheckOutcome, CheckedAddress} from '../options.js';
 import type {FailedCheck} from '../host.js';
+import {accessOf} from '../targets/compare-target.js';
 import {listedUrl, readTargets} from '../targets/find-targets.js';
+import {sendsAccessHeader} from '../targets/previews.js';
 import {clockSkewMs, createdTime} from '../pages.js';
 import {pause} from './poll.js';
 import type {Release} from './release.js';
@@ -24,11 +27,14 @@ interface Checked {
   readonly url: string | undefined;
 }
 
+/** What a site asks visitors for: the access header of its target, or something else. */
+type Wanted = 'access' | 'login';
+
 export interface CheckedDeployment extends CheckOutcome {
   /** Of the target, as far as it is known by then. */
   readonly url: string | undefined;
-  /** The check that the site refused, so that it tells nothing of what was deployed. */
-  readonly refused?: CheckOptions | undefined;
+  /** The check that the site refused, so that it tells nothing of what was deployed, and what the site wants. */
+  readonly refused?: {readonly check: CheckOptions; readonly wants: Wanted} | undefined;
 }
 
 export async function checkDeployment(
@@ -40,9 +46,9 @@ export async function checkDeployment(
   const url = needsUrl ? await unlessUnreadable(open, () => listedUrl(open, targetSlug)) : known;
   const results: CheckedAddress[] = [];
   for (const check of checks) {
-    const {isRefused, ...result} = await runCheck(open, {targetSlug, url}, check);
+    const {wants, ...result} = await runCheck(open, {targetSlug, url}, check);
     results.push(result);
-    if (!result.passed) return {url, passed: false, checks: results, refused: isRefused === true ? check : undefined};
+    if (!result.passed) return {url, passed: false, checks: results, refused: wants && {check, wants}};
   }
   return {url, passed: true, checks: results};
 }
@@ -58,8 +64,9 @@ export function describeChecks({checks}: CheckOutcome): string {
 async function runCheck(
   open: OpenBackend,
   checked: Checked,
-  {url: place, status, text, headers: own = {}, user, password = '', ...times}: CheckOptions,
-): Promise<CheckedAddress & Pick<ProbeAnswer, 'isRefused'>> {
+  check: CheckOptions,
+): Promise<CheckedAddress & {readonly wants?: Wanted | undefined}> {
+  const {url: place, status, text, headers: own = {}, user, password = '', ...times} = check;
   const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
   const url = checkedUrl(place, checked.url);
   if (url === undefined) {
@@ -77,15 +84,27 @@ async function runCheck(
   const accepts = (found: number) => (status === undefined ? found >= 200 && found < 300 : status.includes(found));
   const show = (description: string) => host.outlet.progress({phase: 'check', transferred: 0, description});
   show(shown);
+  let isShut: boolean | undefined;
   for (let attempts = 1; ; attempts += 1) {
     const request = {url, accepts, text, headers, timeoutMs: timeout * 1000};
     const answer = await probe(request, {env, userAgent, logger, signal, secrets: masked});
     const result = {url: shown, attempts, status: answer.status};
     if (answer.problem === undefined) return {...result, passed: true};
-    if (attempts > retries) return {...result, passed: false, reason: answer.problem, isRefused: answer.isRefused};
+    if (answer.status === 401 || answer.status === 403) isShut ??= await lacksAccessHeader(open, checked, check);
+    const wants = isShut ? 'access' : answer.isRefused ? 'login' : undefined;
+    // A site may not know a new header or user yet.
+    const isFinal = wants === 'access' || (wants === 'login' && Object.keys(headers).length === 0);
+    if (attempts > retries || isFinal) return {...result, passed: false, reason: answer.problem, wants};
     show(`${shown}, attempt ${String(attempts + 1)} of ${String(retries + 1)}: ${answer.problem}`);
     await pause(interval * 1000, signal);
   }
+}
+
+/** Whether a check of a target does not send the access header that the target asks for. */
+async function lacksAccessHeader(open: OpenBackend, {targetSlug}: Checked, check: CheckOptions): Promise<boolean> {
+  if (!isPath(check.url) || sendsAccessHeader(check) || open.backend.listAccess === undefined) return false;
+  const access = await quickLook(open, (once) => accessOf(once, targetSlug));
+  return access !== undefined && access.length > 0;
 }
 
 function isPath(place: string): boolean {
@@ -169,15 +188,17 @@ function unhealthy(
 function uncheckable(
   {bundleId, release: {targetSlug}}: Unhealthy,
   {url, status, reason = ''}: FailedResult,
-  {headers = {}, user}: CheckOptions,
+  {check: {headers = {}, user}, wants}: NonNullable<CheckedDeployment['refused']>,
 ): Error {
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but cannot be checked, because ${url} is not public: ${reason}`;
   const isGiven = user !== undefined || Object.keys(headers).length > 0;
   return createError('ERR_CHECK_REFUSED', asSentence(message), {
     suggestions: [
-      isGiven
-        ? 'Check the user, the password and the headers of the check: the site refused them.'
-        : 'Set check.user in mycli.config and MYCLI_CHECK_PASSWORD, or check.headers.',
+      wants === 'access'
+        ? `${targetSlug} has an access header. Set MYCLI_CHECK_HEADER to ${accessHeader}=@FILE, a file with its value, or check.headers.`
+        : isGiven
+          ? 'Check the user, the password and the headers of the check: the site refused them.'
+          : 'Set check.user in mycli.config and MYCLI_CHECK_PASSWORD, or check.headers.',
       `If you expect that answer, set check.status to ${String(status)} in mycli.config.`,
     ],
   });

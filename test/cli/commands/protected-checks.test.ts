@@ -47,10 +47,11 @@ test('a check with headers of its own sends these from a file of the configurati
   expect(code, stderr).toBe(0);
 });
 
-test('a site that asks for a login cannot be checked, and nothing is rolled back', async () => {
+test('a site that asks for a login cannot be checked, is not asked again, and nothing is rolled back', async () => {
   await push([]);
-  const {code, stdout} = await push([...check, '--rollback-on-failure']);
+  const {code, stdout} = await push([...check, '--rollback-on-failure'], {MYCLI_CHECK_RETRIES: '5'});
   const {error} = JSON.parse(stdout) as {error: {code: string; message: string; suggestions: string[]}};
+  expect(error).toMatchObject({details: {check: {checks: [{attempts: 1}]}}});
   expect([code, error.code]).toEqual([11, 'ERR_CHECK_REFUSED']);
   expect(error.message).toMatch(/cannot be checked.*401 Unauthorized.*It was not rolled back\.$/);
   expect(error.suggestions.join(' ')).toContain(

@@ -192,6 +192,8 @@ describe('the folder to push', () => {
   test('push: what is missing beside the folder is told in whole sentences', async () => {
     await write({'public/index.html': ''});
     const {stderr} = await runWarm(['push', '--project', 'shop'], {cwd: project, env: {}});
-    expect(stderr).toContain('run mycli push public --project shop. To use it always, set buildDirectory in mycli.config.\n');
+    expect(stderr).toContain(
+      'run mycli push public --project shop. To use it always, set buildDirectory in mycli.config.\n',
+    );
   });
 });

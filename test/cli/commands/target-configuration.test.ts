@@ -106,6 +106,14 @@ describe('target:diff and target:apply', () => {
     const path = join(bench.project, 'access.txt');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(await readFile(path, 'utf8')).toMatch(/^[\w-]{32}\n$/);
+    const shut = await bench.mycli('push --target staging --wait --check / --json'.split(' '));
+    expect(JSON.parse(shut.stdout)).toMatchObject({
+      error: {
+        code: 'ERR_CHECK_REFUSED',
+        suggestions: expect.arrayContaining([expect.stringContaining('x-sfdc-access-control=@FILE')]) as unknown,
+        details: {check: {checks: [{attempts: 1, status: 401}]}},
+      },
+    });
     const header = {MYCLI_CHECK_HEADER: 'x-sfdc-access-control=@access.txt'};
     const checked = await bench.mycli('push --target staging --wait --check /'.split(' '), header);
     expect(checked.code).toBe(0);
