@@ -51,6 +51,7 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Pipelin
       async run(backend, outlet) {
         const doomed = await resolveIds(backend, bundleIds);
         for (const warning of await takenFromRollbacks(backend, doomed)) outlet.warn(warning);
+        outlet.title(`Looked for ${count(doomed.length, 'bundle')}`);
         return doomed;
       },
     },

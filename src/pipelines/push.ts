@@ -49,14 +49,15 @@ const verify: Step<PushRequest> = {
   name: 'verify',
   title: 'Check that the push can succeed',
   async run(ledger, {outlet}) {
-    const {request, open, format, fallback} = known(ledger, 'open', 'format');
+    const {request, open, selection, format, fallback} = known(ledger, 'open', 'selection', 'format');
     const {source, release, lastPush, dryRun} = request;
     // Before anything is packed: there will be a URL to check.
     if (release) await requireTargetUrl(open, release);
     const planning = () => planPush(open, source, format);
     const coming = {format, release, ifChanged: lastPush.ifChanged, mayFallBack: fallback !== undefined};
     const plan = async () => (dryRun ? {content: await planning()} : planAhead(open, coming, planning));
-    const look = async () => (release === undefined || dryRun ? {} : lookForTarget(open, release));
+    const isUnconfigured = selection.unconfigured !== undefined;
+    const look = async () => (release === undefined || isUnconfigured ? {} : lookForTarget(open, release));
     const [planned, listed] = await Promise.all([plan(), look()]);
     outlet.title(`Verified: ${describePlan(planned.content)}`);
     return {...planned, ...listed};
@@ -155,7 +156,7 @@ const pushRows: Rows<PushRequest> = [
 ];
 
 /** Does everything that a push does before it sends anything that writes. */
-const previewRows: Rows<PushRequest> = [resolve, guard, verify, build];
+const previewRows: Rows<PushRequest> = [resolve, guard, verify, confirmNew, build];
 
 export async function pushRuntimeBundle(
   options: PushRuntimeBundleBackendOptions,

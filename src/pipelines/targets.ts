@@ -104,7 +104,15 @@ export async function deleteTarget(options: DeleteTargetOptions, host: PipelineH
   refuseUnsafe({operation: 'delete-target', targetSlug, production}, host);
   const {open, found, result, warnings} = await changeFound(options, host, {
     needs: ['delete-target'],
-    find: {name: 'find', title: `Find target ${targetSlug}`, run: (backend) => findDoomed(backend, options)},
+    find: {
+      name: 'find',
+      title: `Find target ${targetSlug}`,
+      async run(backend, outlet) {
+        const target = await findDoomed(backend, options);
+        outlet.title(target === undefined ? `Found no target ${targetSlug}` : `Found target ${targetSlug}`);
+        return target;
+      },
+    },
     async confirm(backend, target, running) {
       await guardTarget('delete-target', options, running);
       if (!dryRun) await confirm?.(backend.project.backend, target);

@@ -144,14 +144,14 @@ function confirmationBy(context: QuestionContext) {
   };
 }
 
-/** Tells what a deployment creates. A name that may be mistyped is asked about. */
+/** Tells what a deployment creates. A name that may be mistyped is asked about, unless in a dry run. */
 function confirmationOfNew(context: CommandContext) {
   return async ({kind, slug, meant}: NewPlace) => {
-    const {output} = context;
+    const {output, flags} = context;
     const found = `The ${kind} ${slug} is new`;
     const names = meantNames(meant);
     if (meant.length === 0) output.info(`${found}.`);
-    else if (canAsk(context))
+    else if (flags['dry-run'] !== true && canAsk(context))
       await confirm(`${found}; did you mean ${names}? Create ${slug}?`, 'Cancelled. Nothing was changed.', context);
     else output.warn(`${found}. Did you mean ${names}? --no-create refuses new ones.`);
   };

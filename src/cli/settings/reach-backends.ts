@@ -31,7 +31,7 @@ export interface BackendReach<Needed extends SettingKey> {
   readonly needs: readonly Needed[];
   /** Of a command that needs a build: the words before its folder. */
   readonly builds?: readonly string[] | undefined;
-  /** Whether it asks nothing of the backend, so that it needs no credentials. */
+  /** Whether it needs nothing of the backend, so that it needs no credentials. */
   readonly asksNothing?: boolean | undefined;
   readonly alsoMissing?: readonly Missing[] | undefined;
   /** Whether it changes something there, so that it shows the destination and its source. */
@@ -47,16 +47,16 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
   const {value: project} = settings.projectDirectory;
   refuseUnusedOptions(context, preference);
   const {secrets, ...connection} = resolveConnection(context, settings);
-  const noBackend = asksNothing
-    ? incompleteApi(settings, context.env)
-    : await unconfigured(context, settings, connection);
+  const noService = await unconfigured(context, settings, connection);
+  const noBackend = asksNothing ? incompleteApi(settings, context.env) : noService;
   requireTogether([
     ...missingSettings(settings, needs),
     ...alsoMissing,
     ...(builds === undefined ? [] : await missingBuild(settings.buildDirectory.value, {cwd, project, command: builds})),
     ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),
   ]);
-  if (!asksNothing) {
+  // A dry run looks for its target if it can.
+  if (!asksNothing || (noService === undefined && settings.targetSlug !== undefined)) {
     const {confirmAddresses} = await import('../setup/confirm-addresses.js');
     await confirmAddresses(context, settings, {writes, readsLogs});
   }

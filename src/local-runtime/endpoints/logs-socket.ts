@@ -8,6 +8,7 @@ import {admitsToLogs, checkHost, checkOrigin} from '../access.js';
 import {HttpFailure} from '../answer.js';
 import {recordRequest, type RuntimeContext} from '../runtime-context.js';
 import type {FaultRule} from '../faults.js';
+import {count} from '../../text/sentence.js';
 
 const maxMessageBytes = 64 * 1024;
 /** How many characters of lines wait for a client. */
@@ -55,7 +56,7 @@ function sender(opened: WebSocket, {now}: RuntimeContext): (line: string) => voi
   let isSending = false;
   const send = (): void => {
     if (isSending || waiting.length === 0) return;
-    const notice = `${now().toISOString()}\t\tWARN\t${dropped} lines were dropped because the client did not read them.`;
+    const notice = `${now().toISOString()}\t\tWARN\tDropped ${count(dropped, 'line')} that the client did not read.`;
     const lines = dropped === 0 ? waiting : [notice, ...waiting];
     [waiting, characters, dropped, isSending] = [[], 0, 0, true];
     // Published clients read the time here.

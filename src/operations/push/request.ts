@@ -22,7 +22,7 @@ export interface PushRequest {
   readonly release: Release | undefined;
   readonly lastPush: LastPush;
   readonly uploadStates: UploadStates | undefined;
-  /** Whether nothing is sent, so that missing credentials are only a warning. */
+  /** Whether nothing is changed, so that missing credentials are only a warning. */
   readonly dryRun: boolean;
 }
 

@@ -77,7 +77,7 @@ function stagesOf({open, targetSlug, wanted, value}: Applying, state: StateOfTar
       ? []
       : [
           {
-            what: `The settings ${settings.map(({name}) => name).join(', ')}`,
+            what: `The ${settings.length === 1 ? 'setting' : 'settings'} ${settings.map(({name}) => name).join(', ')}`,
             send: () => invoke(open, 'updateTarget', {targetSlug, settings: values}),
             isDone: (_: StateOfTarget, left: ReadonlySet<string>) => settings.every((one) => !left.has(keyOf(one))),
           },
@@ -117,7 +117,7 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
       } catch (error) {
         if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
         if (!isSettled(error)) lost.set(change, error);
-        throw about(change, error, 'was not changed');
+        throw about(change, error, 'could not be changed');
       }
     };
     const failure = await sideBySide(left, send).then(
@@ -133,7 +133,7 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
     for (const [change, error] of lost) {
       if (!isDone(change)) throw about(change, error, 'may have been changed');
       open.host.outlet.settles(true);
-      open.host.outlet.warn(`${change.what} was changed, but the answer of the service was lost.`);
+      open.host.outlet.warn(`${change.what} changed, but the answer of the service was lost.`);
     }
     if (![...lost.keys()].every(isDone) || !isRuntimeCliError(failure.error) || isSettled(failure.error))
       throw failure.error;
@@ -142,7 +142,7 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
   if (changes.some(({makesAccess}) => makesAccess)) applying.onAccess?.(applying.value);
 }
 
-/** `The redirect of /old was not changed: ...` */
+/** `The redirect of /old could not be changed: ...`: `what` may be several. */
 function about({what}: Change, error: RuntimeCliError, outcome: string): Error {
   return amendError(error, {message: `${what} ${outcome}: ${error.message}`});
 }

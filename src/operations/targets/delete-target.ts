@@ -44,7 +44,7 @@ async function refuseWrongOne(open: OpenBackend, targetSlug: string, before: rea
   if (after === undefined || left === undefined || left.state === 'deleting') return;
   const gone = before.map((item) => item.targetSlug).filter((slug) => after.every((item) => item.targetSlug !== slug));
   if (gone.length === 0) return;
-  const message = `Target ${targetSlug} is still listed after its deletion, but ${gone.join(', ')} is gone.`;
+  const message = `Target ${targetSlug} is still listed after its deletion, but no longer ${gone.join(', ')}.`;
   throw createError('ERR_BACKEND_FAILED', message, {details: {targetSlug, gone}});
 }
 

@@ -72,6 +72,6 @@ describe('bundle:push --if-changed', () => {
       /Dry run: unchanged since bundle 1, pushed .+\. Would deploy it to staging\.\n$/,
     );
     expect(uploads()).toBe(1);
-    expect(runtime.requests.every(({route}) => route === 'upload' || route === 'list')).toBe(true);
+    expect(runtime.requests.every(({route, method}) => route === 'upload' || method === 'GET')).toBe(true);
   });
 });

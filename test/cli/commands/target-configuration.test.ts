@@ -158,7 +158,7 @@ describe('target:diff and target:apply', () => {
     expect(await documentOf('target:create qa')).toMatchObject({
       code: 7,
       error: {
-        message: expect.stringMatching(/^Target qa was created\. The access header was not changed: /) as string,
+        message: expect.stringMatching(/^Target qa was created\. The access header could not be changed: /) as string,
         suggestions: [expect.stringContaining('target:diff qa') as string],
         details: {targetSlug: 'qa', created: true},
       },

@@ -104,7 +104,11 @@ describe('target', () => {
 
   test('a deployment says that its target is new, and warns if it may be a typo, unless --create is given', async () => {
     const warning = /^Warning: The target stagin is new\. Did you mean staging\? --no-create refuses new ones\.$/m;
+    expect((await mycli(['push', ...staging, '--dry-run'])).stderr).toContain('The project shop is new.');
     expect((await mycli(['push', ...staging])).stderr).toContain('The project shop is new.');
+    expect((await mycli(['push', '--target', 'stagin', '--dry-run'])).stderr).toMatch(warning);
+    const forbidden = await mycli(['push', '--target', 'stagin', '--dry-run', '--no-create']);
+    expect([forbidden.code, forbidden.stderr]).toEqual([7, expect.stringContaining('has no target "stagin"')]);
     expect((await mycli(['push', ...staging])).stderr).not.toContain('is new');
     expect((await mycli(['deploy', '1', '--target', 'qa'])).stderr).toContain('The target qa is new.');
     const {stderr: refused} = await mycli(['push', '--target', 'stagin', '--no-create']);

@@ -73,7 +73,7 @@ test('a deletion that removes another target than the one that is named fails, a
   });
   await expect(targets.deleteTarget({...options, targetSlug: 'qa-old'}, host)).rejects.toMatchObject({
     code: 'ERR_BACKEND_FAILED',
-    message: 'Target qa-old is still listed after its deletion, but qa is gone.',
+    message: 'Target qa-old is still listed after its deletion, but no longer qa.',
   });
 });
 
