@@ -105,7 +105,7 @@ function notes(results: readonly TreeResult[]): string {
   const [peak, perFile, drawn] = [highestPeak(rows), bytesPerFile(results), mostDrawn(rows)];
   return [
     peak && `Highest peak: ${Math.round(peak.measured.peakMiB)} MiB, ${peak.what} of ${peak.tree}.`,
-    perFile && `Memory grows only with the number of files: the peak of a v1 push by ${perFile} bytes per file.`,
+    perFile && `Memory grows only with the number of files: the peak of a v1 push grows by ${perFile} bytes per file.`,
     drawn && `At a terminal, at most ${drawn} kB are drawn in 30 s.`,
     sizeNote(results),
   ]
@@ -169,8 +169,9 @@ export function startUpSection(startUps: readonly StartUp[], rounds: number): Se
   ]);
   return section(
     titles.startUp,
-    `${rounds} rounds, each command from the start of its process to its end, or to the first line that it prints. Ratios are relative to
-${reference} (to its line, for a first line), a command line with one command, a manifest and no plugins (\`bench/oclif-hello\`). On Node.js 22 and newer, \`mycli\` finds its compiled code in
+    `${rounds} rounds, each command from the start of its process to its end, or to the first line that it prints. The baseline is
+${reference}: a command line with one command, a manifest and no plugins (\`bench/oclif-hello\`). A first line is compared with
+the line that it prints. On Node.js 22 and newer, \`mycli\` finds its compiled code in
 the user's cache folder, except on the first run.
 
 ${markdown(['what', 'time', 'ratio', 'spread'], lines)}`,
@@ -231,16 +232,16 @@ function markdown(allHeads: readonly string[], allBody: readonly (readonly strin
 
 const introduction = `# Benchmarks
 
-How long \`mycli\` takes, and how much memory, compared with \`tar\`, \`gzip\` and a client that others push with. Commands
-run in rounds, each in a process of its own, followed by its baseline.
+The time and memory that \`mycli\` takes, compared with \`tar\`, \`gzip\` and another client. Each round runs the command in a
+process of its own, and then the baseline.
 
 - **Times** and **CPU** are medians; CPU is that of all processes of a command. **Peaks** are the maximum memory of its
   largest process.
-- **Ratios** are medians over the rounds of our time to that of the baseline, with the least and the most as their
-  **spread**. They carry over to other machines; seconds do not. Short commands run in more rounds; with two, the
+- A **ratio** is our time divided by that of the baseline: the median over all rounds, with the lowest and the highest as
+  its **spread**. Ratios carry over to other machines; seconds do not. Short commands run in more rounds; with two, the
   median is their mean.
-- **Text** is the share of bytes in files without a NUL, **compressed already** that in files which zlib makes less than 5 %
-  smaller: media, fonts, archives.
+- **Text** is the share of bytes in files without a NUL byte. **Compressed already** is the share in files that zlib makes
+  less than 5 % smaller: media, fonts, archives.
 - Pushes go over loopback to a server process that stores nothing (\`bench/sink-server.js\`). Unchanged pushes have
   \`--if-changed\`. \`pwa-kit-dev\` is \`@salesforce/pwa-kit-dev\` as published, compared by CPU time (user and system), which a
   busy machine hardly moves (\`bench/pwa-kit-dev.ts\`).

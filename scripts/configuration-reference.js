@@ -14,7 +14,7 @@ function row(key) {
   const {flag, config, details, set} = definitions[key];
   const {char, name, value} = flag ?? {};
   const shown = flag && `${char === undefined ? '' : `-${char}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
-  const only = set === 'login' ? 'The flag is one of `auth:login` and `init`.' : [];
+  const only = set === 'login' ? 'Only `auth:login` and `init` have the flag.' : [];
   const text = [summaryOf(key), details ?? [], only].flat().join(' ');
   return `| ${code(shown)} | ${code(variableOf(key))} | ${code(config)} | ${cell(text)} |`;
 }

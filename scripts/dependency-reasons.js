@@ -5,20 +5,19 @@ export const reasons = {
   '@oclif/plugin-plugins':
     'The commands `plugins`, by which users install backends. As a dependency it would bring npm and Yarn: 155 packages and 24 MB.',
   '@oclif/plugin-version': 'The command `version`.',
-  '@standard-schema/spec': 'The types by which a plugin declares its options with the validator it likes. Types only.',
+  '@standard-schema/spec': 'The types of a schema, so that a plugin can use any validator for its options. Types only.',
   '@inquirer/prompts': 'Asks questions in a terminal: lines, secrets, choices.',
   open: 'Opens a URL in the browser, on every platform.',
-  acorn:
-    'Parses what a script requires as it is loaded, to tell the code of a server. Only scripts that may require a package.',
+  acorn: 'Recognizes server code: finds the packages that a script requires when it is loaded.',
   archiver: "Writes the archives of bundles. Most of its weight is tar-stream's.",
   busboy: 'Reads uploads in the local runtime, as a stream.',
   'ci-info': 'Knows whether this is a CI system, so that nothing is redrawn there.',
   'es-module-lexer':
-    'Finds what modules of a build import: what only a server can load, and the packages that the bundle lacks.',
+    'Finds the imports of a build: modules that only a server can load, and packages that the bundle lacks.',
   'fast-glob': 'Finds the files of a build.',
   'fastest-levenshtein': 'Finds the nearest name to a misspelled one.',
   'get-tsconfig':
-    'Says what belongs to the TypeScript program of a project, so that what `init` writes stays out of it.',
+    'Finds the files of the TypeScript build of a project: `init` writes no configuration that would become one.',
   got: 'The HTTP client.',
   ignore: 'The rules of `.bundleignore`, which are those of gitignore.',
   jiti: 'Loads TypeScript without a build: `config.server.ts` and `mycli.config.ts`.',
@@ -33,9 +32,9 @@ export const reasons = {
     'How many columns of a terminal a text takes: Chinese letters take two. string-width takes 18 ms to load.',
   'fast-wrap-ansi': 'Wraps sentences and table cells for a terminal.',
   'tar-stream':
-    'Reads tar archives: prebuilt ones, downloads, uploads to the local runtime. Archiver brings it anyway; its weight is native ' +
-    'modules for another runtime than Node, which nothing loads here.',
+    'Reads tar archives: prebuilt ones, downloads, uploads to the local runtime. Archiver brings it anyway. Most of it is native ' +
+    'modules for another runtime, which Node never loads.',
   semver: 'Part of the command `plugins`. Says whether a plugin is made for this version of mycli.',
-  ws: 'The WebSocket that the logs of an app come through, which Node 20 has none of. Has no dependencies.',
+  ws: 'The WebSocket for the logs of an app: Node 20 has none. No dependencies.',
   valibot: 'Checks what comes from outside: configuration files, answers, what plugins return.',
 };

@@ -18,7 +18,7 @@ const exitCodeMeanings = [
   [exitCodes['outcome-unknown'], 'outcome unknown: the request may have been carried out'],
   [exitCodes.unhealthy, 'deployed, but a check failed'],
   [exitCodes['rolled-back'], 'deployment or check failed, and the target was rolled back'],
-  [exitCodes.mismatch, 'bundles differ (`bundle:diff --exit-code`)'],
+  [exitCodes.mismatch, 'bundles or targets differ (`--exit-code` of `bundle:diff` and `target:diff`)'],
   [exitCodes['not-rolled-back'], 'deployment or check failed, and the target could not be rolled back'],
   [signalExitCodes.SIGHUP, 'interrupted by SIGHUP'],
   [signalExitCodes.SIGINT, 'interrupted by SIGINT'],
@@ -33,7 +33,10 @@ const recorded = JSON.parse(readFileSync(new URL('../test/errors/messages.json',
 
 const block = ({message, suggestions}) =>
   ['```', `Error: ${message}`, ...suggestions.map((line) => `  ${line}`), '```'].join('\n');
-const examples = Object.entries(recorded).flatMap(([code, messages]) => [`### ${code}`, ...messages.map(block)]);
+const examples = Object.entries(recorded).flatMap(([code, messages]) => [
+  `### ${code}`,
+  ...new Set(messages.map(block)),
+]);
 
 fillPage('errors.md', {
   examples: examples.join('\n\n'),

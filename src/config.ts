@@ -60,7 +60,7 @@ export interface TargetSettings {
 
 /** A redirect of a target. */
 export interface Redirect {
-  /** The path that is redirected, such as `/old` or `/old/*`. A target has one redirect of each. */
+  /** The path that is redirected, such as `/old` or `/old/*`. A target has at most one for each path. */
   readonly from: string;
   /** Its destination: a path, or an http(s) URL. */
   readonly to: string;
@@ -93,9 +93,9 @@ export interface SharedConfig {
         readonly user?: string | undefined;
         /** Maximum number of retries of a check. @default 5 */
         readonly retries?: number | undefined;
-        /** Time between attempts of a check. In seconds. @default 2 */
+        /** Seconds between attempts of a check. @default 2 */
         readonly interval?: number | undefined;
-        /** Maximum time for one attempt of a check. In seconds. @default 10 */
+        /** Maximum seconds for one attempt of a check. @default 10 */
         readonly timeout?: number | undefined;
         /** Roll back if the deployment or a check fails. @default false */
         readonly rollbackOnFailure?: boolean | undefined;
@@ -173,8 +173,8 @@ export interface BundleSettings {
   /** Files to exclude. In gitignore syntax, in addition to `.bundleignore`. */
   readonly ignore?: readonly string[] | undefined;
   /**
-   * Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only, and
-   * code of a server. Without it, they are an error. @default false
+   * Publish server code, and files whose names suggest secrets (.env*, .npmrc, private keys). Without it, they are
+   * an error. @default false
    */
   readonly allowSensitiveFiles?: boolean | undefined;
   /** Publish source maps without a warning. @default false */
@@ -219,7 +219,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
   readonly ifChanged?: boolean | undefined;
   /** Wait for the deployment. @default false */
   readonly wait?: boolean | undefined;
-  /** Time between status checks. In seconds. @default 5 */
+  /** Seconds between status checks. @default 5 */
   readonly pollInterval?: number | undefined;
   /** Limit for waiting, 0 for none. In seconds. @default 600 */
   readonly timeout?: number | undefined;
@@ -270,9 +270,9 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
     | {
         /** Maximum retries. @default 3 */
         readonly maxRetries?: number | undefined;
-        /** First delay if the server names none, doubled on each retry. @default 1000 */
+        /** First delay in milliseconds if the server names none, doubled on each retry. @default 1000 */
         readonly baseDelayMs?: number | undefined;
-        /** Maximum delay. @default 30000 */
+        /** Maximum delay in milliseconds. @default 30000 */
         readonly maxDelayMs?: number | undefined;
         /** HTTP status to treat as a rate limit. @default [429] */
         readonly statusCodes?: readonly number[] | undefined;

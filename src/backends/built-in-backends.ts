@@ -57,7 +57,7 @@ const ownKeySuggestion = 'The API key that is set is for Runtime (API key): drop
 const apiSuggestion = [
   'Run ',
   {run: ['auth:login', '--api-origin', 'URL']},
-  ', or set each of these. An --api-token replaces the last three.',
+  ', or set what is missing. An --api-token replaces the token URL and the client.',
 ];
 
 const api: BuiltIn = {

@@ -56,13 +56,13 @@ export const catalogue = {
   },
   ERR_CONFIG_FOREIGN: {
     kind: 'input',
-    summary: 'A configuration belongs to another user, and the change to the service would ignore it.',
+    summary: 'A configuration belongs to another user, so it is not used, and nothing was changed.',
   },
   ERR_ORIGIN_MISSING: {kind: 'input', summary: 'No URL is set for the hosting service.'},
   ERR_ORIGIN_UNTRUSTED: {
     kind: 'input',
     summary:
-      'Credentials would go to an origin that MYCLI_TRUSTED_ORIGINS does not list, or a login to one that only a configuration file sets.',
+      'Credentials would go to an origin that MYCLI_TRUSTED_ORIGINS does not list, or those of a login to one that only a configuration file sets.',
   },
   ERR_CREDENTIALS_MISSING: {kind: 'input', summary: 'The selected backend has no credentials.'},
   ERR_SETUP_INCOMPLETE: {

@@ -20,8 +20,7 @@ export const waitRows = {
     variable: 'MYCLI_POLL_INTERVAL',
     schema: schemas.pollSeconds,
     default: defaultWait.pollInterval,
-    summary: 'Time between status checks; default {default}.',
-    notes: 'In seconds.',
+    summary: 'Seconds between status checks; default {default}.',
   },
   timeout: {
     flag: {name: 'timeout', value: 'SECONDS'},
@@ -121,8 +120,7 @@ export const checkRows = {
     schema: checkFields.interval,
     perTarget: true,
     default: checkDefaults.interval,
-    summary: 'Time between attempts of a check; default {default}.',
-    notes: 'In seconds.',
+    summary: 'Seconds between attempts of a check; default {default}.',
   },
   checkTimeout: {
     variable: 'MYCLI_CHECK_TIMEOUT',
@@ -130,8 +128,7 @@ export const checkRows = {
     schema: checkFields.timeout,
     perTarget: true,
     default: checkDefaults.timeout,
-    summary: 'Maximum time for one attempt of a check; default {default}.',
-    notes: 'In seconds.',
+    summary: 'Maximum seconds for one attempt of a check; default {default}.',
   },
 } as const satisfies SettingRows;
 

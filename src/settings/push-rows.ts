@@ -192,14 +192,14 @@ export const rateLimitRows = {
     config: 'rateLimit.baseDelayMs',
     schema: schemas.nonNegative,
     default: defaultRateLimit.baseDelayMs,
-    summary: 'First delay if the server names none, doubled on each retry; default {default}.',
+    summary: 'First delay in milliseconds if the server names none, doubled on each retry; default {default}.',
   },
   maxDelayMs: {
     variable: 'MYCLI_RETRY_MAX_DELAY',
     config: 'rateLimit.maxDelayMs',
     schema: schemas.nonNegative,
     default: defaultRateLimit.maxDelayMs,
-    summary: 'Maximum delay; default {default}.',
+    summary: 'Maximum delay in milliseconds; default {default}.',
   },
   statusCodes: {
     variable: 'MYCLI_RETRY_STATUS',
@@ -335,9 +335,7 @@ export const bundleRows = {
   allowSensitiveFiles: {
     variable: 'MYCLI_ALLOW_SENSITIVE_FILES',
     ...off,
-    summary:
-      'Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only, and ' +
-      'code of a server.',
+    summary: 'Publish server code, and files whose names suggest secrets (.env*, .npmrc, private keys).',
     notes: 'Without it, they are an error.',
   },
   allowSourceMaps: {

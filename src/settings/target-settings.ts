@@ -201,7 +201,7 @@ export const redirectFields: Readonly<Record<string, WireField>> = {
   from: {
     type: 'string',
     schema: schemas.redirectSource,
-    summary: 'The path that is redirected, such as `/old` or `/old/*`. A target has one redirect of each.',
+    summary: 'The path that is redirected, such as `/old` or `/old/*`. A target has at most one for each path.',
     legacy: 'from_path',
     api: 'source',
   },

@@ -337,8 +337,7 @@ export function thrownBy(plugin: string, error: unknown): RuntimeCliError {
 
 export function withoutPlugin(plugin: string): Suggestion {
   return [
-    `Report this to the authors of ${plugin}. To continue without plugins, set MYCLI_SKIP_PLUGINS=1. It also lets you run `,
+    `Report this to the authors of ${plugin}. Set MYCLI_SKIP_PLUGINS=1 to continue without plugins, or to run `,
     {run: ['plugins:uninstall', plugin]},
-    ', too.',
   ];
 }

@@ -15,11 +15,12 @@ const sources = 'archive, build folder, bundle ID, latest or running:TARGET (run
 
 export default class BundleDiff extends BaseCommand<typeof BundleDiff, 'bundle:diff'> {
   static override readonly aliases = ['diff'];
-  static override readonly summary = 'Compare two bundles: the files added, removed and changed, and the growth.';
+  static override readonly summary =
+    'Compare two bundles: files added, removed and changed, and the difference in size.';
   static override readonly description =
-    'Compares the digests of the files. A name that exists, or contains a slash or a dot, is a path; write ' +
-    './latest for a file of that name and bundle:ID for the ID of a bundle. A folder is packed as for a build, an ' +
-    'uploaded bundle downloaded to a temporary folder. The exit code is 0 even if the bundles differ, unless you ' +
+    'Compares the digests of the files. An argument that exists, or contains a slash or a dot, is a ' +
+    'path; write bundle:ID if a file has the ID of a bundle as its name. A folder is packed as for a build, an ' +
+    'uploaded bundle is downloaded to a temporary folder. The exit code is 0 even if the bundles differ, unless you ' +
     'pass --exit-code.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> old.tar.gz new.tar.gz',

@@ -9,8 +9,8 @@ export default class TargetApply extends BaseCommand<typeof TargetApply, 'target
   static override readonly changes = 'service';
   static override readonly summary = 'Change a target to match its configuration.';
   static override readonly description =
-    'Shows the same as target:diff, asks, and applies it: redirects first, then in one request the settings that ' +
-    'publish the target again, which --wait waits for. Without a terminal, pass --yes. The value of a new access ' +
+    'Shows the same as target:diff, asks, and applies it: redirects first, then the settings, in one request. ' +
+    'Settings publish the target again, which --wait waits for. Without a terminal, pass --yes. The value of a new access ' +
     'header is printed once, or written to --output.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> staging --project my-shop --wait',

@@ -7,7 +7,7 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
   static override readonly summary = 'Create a target, and wait until it is ready.';
   static override readonly description =
     'Some services choose the slug. Then SLUG is the name; the outcome, --json and --output-env have the slug. ' +
-    'With --copy-from, the target starts with the variables and settings of another. Runtime also deploys its bundle. ' +
+    'With --copy-from, the target starts as a copy of another. Runtime also deploys its bundle. ' +
     'Applies targets.SLUG of the configuration. Pass --no-wait to return at once.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> qa --project my-shop',

@@ -7,8 +7,8 @@ export default class TargetDelete extends BaseCommand<typeof TargetDelete, 'targ
   static override readonly changes = 'service';
   static override readonly summary = 'Delete a target, with its variables and its history.';
   static override readonly description =
-    'Says what runs there and asks for confirmation; without a terminal, pass --yes. A production target, by its name, ' +
-    'the configuration or the service, is only deleted with --force. Bundles stay.';
+    'Says what runs there and asks for confirmation; without a terminal, pass --yes. A target that is ' +
+    'production, by its name, the configuration or the service, needs --force. Bundles stay.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> qa --project my-shop',
     '<%= config.bin %> <%= command.id %> demo --project my-shop --yes',

@@ -48,7 +48,7 @@ export const bundleCases = {
     {
       name: 'delete: removes the bundle and no other',
       proves:
-        'The bundle is gone, with everything that `countUploads` counts of it. Deleting it again is refused, the next one ' +
+        'The bundle is gone, and `countUploads` counts nothing of it. Deleting it again is refused, the next one ' +
         'does not get its ID, and bundles with the same content or message stay.',
       async run(subject) {
         const unwanted = await subject.makeBundle();
@@ -78,8 +78,8 @@ export const idCases: readonly Case[] = bundleOperations.map(({name, needs, run}
   name: `${name}: an unknown bundle is refused with a code`,
   needs: [needs],
   proves:
-    'An unknown ID is `ERR_BUNDLE_UNKNOWN` or a 404. An ID with `?`, `#` or `..` is refused: encode it in URLs. So is one ' +
-    'of the same number, such as `01` for `1`.',
+    'An unknown ID is `ERR_BUNDLE_UNKNOWN` or a 404. An ID with `?`, `#` or `..` is refused: encode it in URLs. So is ' +
+    'another spelling of the same number, such as `01` for `1`.',
   async run(subject) {
     const bundle = await subject.makeBundle();
     const id = await subject.upload(bundle);

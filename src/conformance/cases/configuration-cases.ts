@@ -72,7 +72,7 @@ export const configurationCases = {
       name: 'update-target: what is not named stays',
       needs: ['readTarget', 'deploy'],
       proves:
-        'Reading returns what was set, empty values too, and what was set before. `null` resets a setting. Settings ' +
+        'Reading returns what was just set, even empty values, and keeps what was set before. `null` resets a setting. Settings ' +
         'that `readTarget` reports as `unsupported` are not tried.',
       async run(subject) {
         const target = await ready(subject);

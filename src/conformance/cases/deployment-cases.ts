@@ -11,7 +11,7 @@ export const deploymentCases = {
       name: 'deploy: returns the reference of the new deployment',
       proves:
         'With the reference, which is plain JSON, another process sees the deployment finish, and the history lists it ' +
-        'first. `finished` is reported once it is live. If bundles are listed with `inUseBy`, only this one has the target.',
+        'first. `finished` is reported once it is live. If bundles are listed with `inUseBy`, only this bundle lists the target.',
       async run(subject) {
         const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
         for (const bundleId of [older, newer]) {
@@ -102,8 +102,8 @@ export const deploymentCases = {
     {
       name: 'wait: an unknown deployment is refused with a code',
       proves:
-        'A `deploymentId` that does not exist is an error, even one like those of the service, and so is one with `?`, `#` ' +
-        'or `..` around it.',
+        'A `deploymentId` that does not exist is an error, even if it looks like one of the service, and so is one ' +
+        'with `?`, `#` or `..` around it.',
       async run(subject) {
         const {deployment} = await subject.deployed();
         const {deploymentId: id = notTried('The references of the backend have no deploymentId.')} = deployment;

@@ -22,14 +22,14 @@ const rules: readonly FaultRule[] = [
   {
     name: 'an abort ends it within a second',
     proves:
-      'Held at any of its requests, it ends within a second after an abort, and leaves no upload and no half-made deployment.',
+      'Aborted while any of its requests is held, it ends within a second, and leaves no upload and no half-made deployment.',
     kind: 'hold',
   },
   {
     name: 'a failure of the service is reported as such',
     proves:
       'A 500 to any of its requests surfaces as `ERR_SERVER`, or as another code of a service that fails. With `tcp:`, the ' +
-      'connection breaks instead, and any code will do. A deployment that failed is live nowhere: not in the history, its status, its log or `inUseBy`. A deletion that failed can be repeated.',
+      'connection breaks instead, and any code will do. A failed deployment is never reported as live: not in the history, its status, its log or `inUseBy`. A deletion that failed can be repeated.',
     kind: 500,
     lasts: true,
     // Any other code tells users to do something else about it.

@@ -72,8 +72,8 @@ export const listCases = {
       name: 'targets: each target that was deployed to is listed once',
       needs: ['deploy'],
       proves:
-        'Its URL is http(s), or there is none, and `listDeployments` accepts each target that is listed. One that is set ' +
-        'to `production` is not listed as another.',
+        'Its URL is http(s), or there is none, and `listDeployments` accepts each target that is listed. A target ' +
+        'with the setting `production` is listed with `production: true`.',
       async run(subject) {
         const deployedTo = [subject.targetSlug, subject.otherTarget];
         for (const targetSlug of deployedTo) await subject.deployed(undefined, targetSlug);

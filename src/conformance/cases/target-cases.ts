@@ -13,8 +13,8 @@ export const targetCases = {
     {
       name: 'create-target: a new target becomes ready, and is listed once',
       proves:
-        'Lists show it with the slug of the answer, and its name. Unless slugs are assigned, a second one is refused. It ' +
-        'becomes the primary target if targets can.',
+        'Lists show it with the slug of the answer, and its name. Unless slugs are assigned, a second one is refused. If ' +
+        'the service has primary targets, it can become one.',
       async run(subject) {
         const name = 'Conformance suite';
         const create = () => subject.call('createTarget', {targetSlug: newSlug, name});
