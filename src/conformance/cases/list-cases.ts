@@ -11,8 +11,8 @@ export const listCases = {
       name: 'list: its pages are the bundles as they were uploaded, newest first',
       proves:
         'Pages of any size add up to all bundles in order, and a total counts them all. The digest and a message of 2,048 ' +
-        'characters are right, ' +
-        '`createdAt` is just now, in ISO 8601 with a time zone, and the status becomes `ready` or is `unknown`.',
+        'characters are right, `createdAt` is just now, in ISO 8601 with a time zone, and the status becomes `ready` or is ' +
+        '`unknown`.',
       async run(subject) {
         const older = await uploadMany(subject);
         const bundle = await subject.makeBundle({message: longestMessage});
