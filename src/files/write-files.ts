@@ -108,7 +108,7 @@ export async function replaceTextFile(path: string, text: string, mode?: number)
 }
 
 /** Refuses to write to a link, a named pipe, where opening it would block, or a device, which would be replaced. */
-export function verifyRegular(path: string): void {
+export function verifyRegular(path: string, advice = 'Pass a different file, or - for stdout.'): void {
   const isDevice = onWindows && /^(?:con|prn|aux|nul|(?:com|lpt)\d)(?:\.|$)/i.test(basename(path));
   try {
     if (!isDevice && lstatSync(path).isFile()) return;
@@ -117,7 +117,7 @@ export function verifyRegular(path: string): void {
     return;
   }
   throw createError('ERR_OUTPUT', `${path} cannot be written: it exists and is not a regular file.`, {
-    suggestions: ['Pass a different file, or - for stdout.'],
+    suggestions: [advice],
   });
 }
 

@@ -1,4 +1,3 @@
-import {lstat} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
 import type {BundleInspection, DownloadBundleOptions, DownloadBundleResult} from './bundle-options.js';
 import type {BackendCapability, BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
@@ -6,7 +5,8 @@ import {backendTitle} from '../backends/names.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
-import {moveFile} from '../files/write-files.js';
+import {exists} from '../files/read-file.js';
+import {moveFile, verifyRegular} from '../files/write-files.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
 import {explainMissing} from './explain-missing.js';
@@ -191,16 +191,8 @@ function outputPaths({output, cwd}: Destination, bundleId: BundleId, host: Host)
 }
 
 async function verifyOutput(path: string, force: boolean): Promise<void> {
-  const stats = await lstat(path).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw outputError(path, error);
-  });
-  if (stats?.isFile() === false) {
-    throw createError('ERR_OUTPUT', `${path} cannot be written: it exists and is not a regular file.`, {
-      suggestions: ['Pass a different file with --output.'],
-    });
-  }
-  if (stats === undefined || force) return;
+  verifyRegular(path, 'Pass a different file with --output.');
+  if (force || !(await exists(path))) return;
   throw createError('ERR_OUTPUT', `${path} already exists.`, {
     suggestions: ['Pass a different file with --output, or replace it with --force.'],
   });
