@@ -10,7 +10,7 @@ import {
   type RequestOf,
 } from '../backends/members.js';
 import {backendTitle} from '../backends/names.js';
-import {createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
+import {createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../errors/index.js';
 import type {OpenBackend} from './open-backend.js';
 import type {DryRunOptions} from './options.js';
 
@@ -69,6 +69,22 @@ export async function quickLook<Result>(
   } catch {
     return undefined;
   }
+}
+
+/**
+ * What can be read. Undefined if the service refuses or fails, unless `isFatal`: what the caller is about to do will
+ * tell.
+ */
+export async function unlessUnreadable<Result>(
+  {signal}: OpenBackend,
+  reading: Promise<Result>,
+  isFatal: (error: RuntimeCliError) => boolean = () => false,
+): Promise<Result | undefined> {
+  return reading.catch((error: unknown) => {
+    signal.throwIfAborted();
+    if (!isRuntimeCliError(error) || isFatal(error)) throw error;
+    return undefined;
+  });
 }
 
 /** A change that is to be made. With `dryRun`, it is only planned. */

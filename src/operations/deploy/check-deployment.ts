@@ -2,11 +2,11 @@ import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {checkDefaults} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
-import {createError, isRuntimeCliError, type ErrorCode} from '../../errors/index.js';
+import {createError} from '../../errors/index.js';
 import {asSentence, count} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {accessHeader} from '../../settings/target-settings.js';
-import {quickLook} from '../call-backend.js';
+import {quickLook, unlessUnreadable} from '../call-backend.js';
 import {readHistory} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CheckOutcome, CheckedAddress} from '../options.js';
@@ -43,7 +43,7 @@ export async function checkDeployment(
   checks: readonly CheckOptions[],
 ): Promise<CheckedDeployment> {
   const needsUrl = known === undefined && checks.some(({url}) => isPath(url));
-  const url = needsUrl ? await unlessUnreadable(open, () => listedUrl(open, targetSlug)) : known;
+  const url = needsUrl ? await unlessUnreadable(open, listedUrl(open, targetSlug)) : known;
   const results: CheckedAddress[] = [];
   for (const check of checks) {
     const {wants, ...result} = await runCheck(open, {targetSlug, url}, check);
@@ -116,35 +116,18 @@ export async function requireTargetUrl(open: OpenBackend, {targetSlug, checks}: 
   const {backend} = open;
   const path = checks.find(({url}) => isPath(url))?.url;
   if (path === undefined || backend.listTargets === undefined) return;
-  const known = await unlessUnreadable(
-    open,
-    async () => {
-      const target = (await readTargets(open)).find((item) => item.targetSlug === targetSlug);
-      if (target === undefined || target.url !== undefined) return [target];
-      return backend.listDeployments ? [target, ...(await readHistory(open, targetSlug))] : [target];
-    },
-    'ERR_MAINTENANCE',
-  );
+  const read = async () => {
+    const target = (await readTargets(open)).find((item) => item.targetSlug === targetSlug);
+    if (target === undefined || target.url !== undefined) return [target];
+    return backend.listDeployments ? [target, ...(await readHistory(open, targetSlug))] : [target];
+  };
+  const known = await unlessUnreadable(open, read(), ({code}) => code === 'ERR_MAINTENANCE');
   if (known === undefined || known.some((item) => item === undefined || item.url !== undefined)) return;
   throw createError(
     'ERR_CAPABILITY_UNSUPPORTED',
     `The ${backendTitle(backend.name)} backend does not report the URL of the target "${targetSlug}", so ${path} cannot be checked. Nothing was changed.`,
     {suggestions: [`Pass a full URL: --check https://HOST${path}`], details: {backend: backend.name, targetSlug}},
   );
-}
-
-/** What can be read. Undefined if the service refuses or fails, unless with the code `fatal`. */
-async function unlessUnreadable<Result>(
-  open: OpenBackend,
-  read: () => Promise<Result>,
-  fatal?: ErrorCode,
-): Promise<Result | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (open.signal.aborted || !isRuntimeCliError(error) || error.code === fatal) throw error;
-    return undefined;
-  }
 }
 
 /** The URL that a check looks at: its own, or its path below the URL of the target. */

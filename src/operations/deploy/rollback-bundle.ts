@@ -3,7 +3,7 @@ import {isUnderWay} from '../../backends/members.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
-import {allowChange} from '../call-backend.js';
+import {allowChange, unlessUnreadable} from '../call-backend.js';
 import type {FailedCheck} from '../host.js';
 import {isNameless, isUnclear, liveDeployment, readBundles, readHistory, resolveBundleId} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -63,14 +63,8 @@ export async function planRollback(
 /** The bundles that can be deployed; undefined if the list cannot be read, since the server knows anyway. */
 export async function deployableIds(open: OpenBackend): Promise<ReadonlySet<BundleId> | undefined> {
   if (open.backend.listBundles === undefined) return undefined;
-  try {
-    const {items} = await readBundles(open);
-    return new Set(items.filter(({status}) => status !== 'deleting').map(({bundleId}) => bundleId));
-  } catch (error) {
-    open.signal.throwIfAborted();
-    if (isRuntimeCliError(error)) return undefined;
-    throw error;
-  }
+  const bundles = await unlessUnreadable(open, readBundles(open));
+  return bundles && new Set(bundles.items.filter(({status}) => status !== 'deleting').map(({bundleId}) => bundleId));
 }
 
 type KnownDeployment = DeploymentItem & {readonly bundleId: BundleId};

@@ -3,8 +3,7 @@ import {callInContext} from '../../backends/call.js';
 import {backendMembers, isUnderWay} from '../../backends/members.js';
 import {failsEveryRequest} from '../../backends/answers.js';
 import type {DeploymentItem} from '../../backends/contract.js';
-import {isRuntimeCliError} from '../../errors/index.js';
-import {invoke} from '../call-backend.js';
+import {invoke, unlessUnreadable} from '../call-backend.js';
 import type {BundleFormat} from '../../bundle/types.js';
 import type {Release} from '../deploy/release.js';
 import {targetBusy} from '../deploy/start-deployment.js';
@@ -53,10 +52,8 @@ async function lookAhead(
   if (backend.ahead === undefined || mayFallBack) return undefined;
   // Others may deploy an unchanged bundle meanwhile, so the target is read later.
   const ask = backend.ahead.bind(backend, {format, targetSlug: ifChanged ? undefined : release?.targetSlug});
-  const noted = await ifRelevant(
-    open,
-    callInContext(backend, backendMembers.upload, await open.context(), ask, secrets),
-  );
+  const asking = callInContext(backend, backendMembers.upload, await open.context(), ask, secrets);
+  const noted = await unlessUnreadable(open, asking, failsEveryRequest);
   refuseBusy(release, noted?.underWay);
   return noted;
 }
@@ -70,24 +67,15 @@ async function lookBeforeLargeUpload(
   // With `ifChanged`, the list is read anyway.
   if (size <= largeBytes || open.backend.plugin !== undefined || mayFallBack || ifChanged) return;
   if (release === undefined) {
-    await ifRelevant(open, invoke(open, 'listBundles', {limit: 1}));
+    await unlessUnreadable(open, invoke(open, 'listBundles', {limit: 1}), failsEveryRequest);
     return;
   }
-  const [newest] = (await ifRelevant(open, readHistory(open, release.targetSlug, 2))) ?? [];
-  refuseBusy(release, newest);
+  const history = await unlessUnreadable(open, readHistory(open, release.targetSlug, 2), failsEveryRequest);
+  refuseBusy(release, history?.[0]);
 }
 
 /** @throws RuntimeCliError `ERR_TARGET_BUSY` if the newest deployment is under way, unless the push waits for its end */
 function refuseBusy(release: Release | undefined, newest: DeploymentItem | undefined): void {
   if (release === undefined || release.waitForSlot || newest === undefined || !isUnderWay(newest.status)) return;
   throw targetBusy(release, newest);
-}
-
-/** Resolves to undefined after a failure that does not predict how the upload will end. */
-async function ifRelevant<Result>({signal}: OpenBackend, work: Promise<Result>): Promise<Result | undefined> {
-  return work.catch((error: unknown) => {
-    signal.throwIfAborted();
-    if (failsEveryRequest(error) || !isRuntimeCliError(error)) throw error;
-    return undefined;
-  });
 }
