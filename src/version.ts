@@ -1,6 +1,5 @@
 import {createRequire} from 'node:module';
 
-/** The version of this package. */
 export function packageVersion(): string {
   // By its name, which every file of the package can ask for, wherever the build has put it.
   const manifest: unknown = createRequire(import.meta.url)('mycli/package.json');

@@ -59,7 +59,6 @@ export function sender(
   };
 }
 
-/** An operation whose answer has a body. */
 type Answering<Read> = Operation & {readonly answer: v.GenericSchema<unknown, Read>};
 
 /** Reads the answer to a request: as it is described, and as it came. @throws `ERR_RESPONSE_INVALID` */

@@ -16,7 +16,6 @@ export type ErrorKind =
   | 'mismatch'
   | 'interrupted';
 
-/** Exit codes of a command that a signal ended. */
 export const signalExitCodes = {SIGHUP: 129, SIGINT: 130, SIGTERM: 143} as const;
 
 /** Exit codes by kind of failure. For `interrupted` it depends on the signal. */

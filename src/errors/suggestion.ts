@@ -144,7 +144,6 @@ function otherFlags(words: readonly string[], settings: readonly RunSetting[]): 
   ];
 }
 
-/** Whether one of the suggestions is to run a command. */
 export function advises(command: string, advice: readonly Suggestion[]): boolean {
   return advice.flatMap(partsOf).some((part) => typeof part !== 'string' && part.run[0] === command);
 }
@@ -161,7 +160,6 @@ export const checkBeforeRetrying: Suggestion = [
   ' for deployments.',
 ];
 
-/** The advice about credentials that a server refused. */
 export const refusedCredentials: Suggestion = [
   'Check that the credentials are complete, still valid and for this server. Run ',
   {run: ['config:show']},

@@ -181,7 +181,6 @@ export function isSecretName(name: string): boolean {
 
 const secretVariable =
   /TOKEN|SECRET|PASSWO?R?D|PASSPHRASE|CREDENTIAL|CONNECTION_?STRING|(?:API|ACCESS|PRIVATE)_?KEY|(?:^|_)(?:KEY|AUTH|PASS|PWD|JWT|COOKIE|PAT)$/i;
-/** Whether a word is a URL with a password. */
 function hasPassword(word: string): boolean {
   return /:\/\/[^/?#:]*:/.test(word.slice(0, word.lastIndexOf('@') + 1));
 }

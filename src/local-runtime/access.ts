@@ -110,7 +110,6 @@ export function issueLogToken(site: SiteName, context: RuntimeContext): Promise<
   return issue({sub: logReader, scope: sitePath(site), seconds: 300}, context);
 }
 
-/** Whether a token is for the logs of a target. */
 export async function admitsToLogs(token: string, site: SiteName, context: RuntimeContext): Promise<boolean> {
   return (await readIssued(token, logReader, context))?.scope === sitePath(site);
 }

@@ -68,7 +68,6 @@ export async function loadProjectModule(path: string, {project, refusesForeign, 
 
 /** Node's own `import`: bundlers and test runners replace the word where they see it. */
 const nodesImport = 'data:text/javascript,export default (url) => import(url)';
-/** What may be the syntax of an ES module. */
 const moduleSyntax = /(?:^|[\s;}])(?:import|export)\b(?!\s*[(:=])/;
 
 /** Executes a file: the namespace of an ES module, `module.exports` of CommonJS. */

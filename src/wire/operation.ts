@@ -35,7 +35,6 @@ export interface Operation {
   readonly responses?: Readonly<Record<string, Part>>;
 }
 
-/** Operations with a method. */
 const withMethod =
   <const Method extends Operation['method']>(method: Method) =>
   <const More extends Omit<Operation, 'method' | 'path' | 'route' | 'summary'>>(

@@ -12,7 +12,6 @@ type Values = Readonly<Record<string, unknown>>;
 /** Entries of a schema, whose names TypeScript need not know: the values are read and written by the table. */
 type FieldEntries = Readonly<Record<never, v.GenericSchema>>;
 
-/** The fields that a service has. */
 function fieldsOf(fields: Fields, service: Service) {
   return Object.entries(fields).flatMap(([name, {schema, summary, forms, ...names}]) => {
     const sent = names[service];

@@ -19,7 +19,6 @@ export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createR
   readonly files: readonly ManifestFile[];
 }
 
-/** A file in a manifest. */
 interface ManifestFile extends Pick<BundleFile, 'path' | 'size' | 'linkTarget'> {
   /** `ssrOnly` files are never served, even if they match ssrShared. */
   readonly category: BundleFileCategory;

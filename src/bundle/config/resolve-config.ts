@@ -41,7 +41,6 @@ const staticPatterns = {ssrOnly: [], ssrShared: ['**/*', '**/.*', '**/.*/**/*']}
 
 const defaultParameters = {SSRFunctionNodeVersion: '24.x'};
 
-/** The source of defaults. */
 export const defaultSource = 'default';
 
 /** What the patterns of a bundle fall back to. */

@@ -16,7 +16,6 @@ import {hasSensitiveName, phpAdvice} from './file-kinds.js';
 const listed = 5;
 const script = /\.[cm]?js(?:\.map)?$/;
 const packageScript = /^(?=.*\.(?:[cm]?js|node)$)(?:.*\/)?node_modules\//;
-/** The dot before a name. */
 const dotName = /(?<=^|\/)\./;
 /** What is in there is meant for clients: RFC 8615, and the folders of frameworks. */
 const wellKnown = /(?:^|\/)\.well-known(?:\/|$)/;
@@ -24,7 +23,6 @@ const publicFolder = /(?:^|\/)(?:assets|browser|client|public|static)\//;
 /** For files that the list in force excludes. */
 const anyFlag = '--ssr-only GLOB, with a list that does not exclude them';
 
-/** A bundle whose files are marked. */
 interface MarkedBundle {
   readonly format: BundleFormat;
   readonly files: readonly BundleFile[];

@@ -109,7 +109,6 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
   return {compressed, size, sha256: archive.hex(), contentSha256: tar.hex(), entries, wanted: found};
 }
 
-/** The error of an archive that is not what it should be. */
 export function invalidArchive(path: string, reason: string, cause?: unknown): RuntimeCliError {
   return createError('ERR_ARCHIVE_INVALID', asSentence(`The archive ${path} is invalid: ${reason}`), {
     suggestions: [['Check that the file is complete, or build it again with ', {run: ['bundle:build']}, '.']],
@@ -146,7 +145,6 @@ export async function readable<Result>(
   }
 }
 
-/** Size and digest of a file. */
 export async function digestFile(path: string, signal?: AbortSignal): Promise<Pick<PackResult, 'size' | 'sha256'>> {
   const digest = new Digest();
   const file = createReadStream(path, {highWaterMark: 1024 * 1024});

@@ -208,7 +208,6 @@ const insteadOfDryRun: Readonly<Record<string, readonly Suggestion[]>> = {
   'bundle:rollback': [['Run ', {run: ['bundle:history']}, ' to see what a target ran before.']],
 };
 
-/** The commands whose argument is the target. */
 const targetArgument = /^target:(?:apply|create|delete|diff)$/;
 
 function describeUnknownFlags(

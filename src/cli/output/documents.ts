@@ -247,7 +247,6 @@ export interface DeploymentEntry extends Omit<DeploymentItem, 'deployment'> {
   readonly deploymentId?: string | number | undefined;
 }
 
-/** A deployment in a history. */
 interface HistoryEntry extends DeploymentEntry, Pick<bundles.ListDeploymentsResult['deployments'][number], 'live'> {}
 
 export interface StatusOfTargets extends Omit<targets.ProjectStatus, 'targets'> {

@@ -9,7 +9,6 @@ import {idsOf, notOffered, type Case, type Subject} from '../subject.js';
 import {unknownIdLike} from './bundle-cases.js';
 import {assertApart, encodeSlugs, neighbourCase, slugsLike} from './neighbour-cases.js';
 
-/** Cases for every backend, and for how users log in. */
 export const everyBackendCases: readonly Case[] = [
   {
     name: 'each project has its own bundles and deployments',

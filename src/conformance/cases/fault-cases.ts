@@ -69,7 +69,6 @@ const lostOrUnsent = withCode('ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK');
 /** How many requests of an operation are tried: the first ones. */
 const mostRequests = 6;
 
-/** The cases of an operation: each of its requests meets each fault. */
 export function faultCases(operation: TriedOperation): readonly Case[] {
   // Without a fault, it sends as many requests each time.
   let counting: Promise<number> | undefined;

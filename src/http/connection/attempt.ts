@@ -122,7 +122,6 @@ export const keepOwnOptions: InitHook = (init) => {
   }
 };
 
-/** Asks before each attempt of a request whether it may be sent. */
 export const askBeforeAttempt: BeforeRequestHook = async ({context: {beforeAttempt}}) => {
   if (isQuestion(beforeAttempt)) await beforeAttempt();
 };

@@ -182,7 +182,6 @@ export function describeRetry({reason, attempt, maxRetries, requestedMs}: RetryE
   return `${reason.replace(/\.$/, '')}: retry ${attempt} of ${maxRetries} in ${left}${cut}`;
 }
 
-/** Warns that a request is not retried. */
 export function warnNotRetried(why: string, config: RateLimitMiddlewareConfig): void {
   rateLimitLogger(config).warn(`${tag(config, 'RATE')} Not retried: ${why}.`);
 }

@@ -10,7 +10,6 @@ import {maskedValue} from './serve.js';
 
 type ListedRow = Readonly<Record<string, unknown>> & {readonly id: string};
 
-/** The handlers for the configuration of targets, in the words of a service. */
 export function configurationHandlers<Row, Page>(
   service: Service,
   target: (call: Call) => Row,
