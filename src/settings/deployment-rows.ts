@@ -14,7 +14,7 @@ export const waitRows = {
     flag: {name: 'wait', char: 'w'},
     schema: schemas.toggle,
     default: false,
-    summary: 'Wait for the deployment.',
+    summary: 'Wait until the change is live.',
   },
   pollInterval: {
     variable: 'MYCLI_POLL_INTERVAL',
