@@ -26,7 +26,7 @@ export function maskingLogger(logger: Logger, redact: (text: string) => string):
   };
 }
 
-/** Masks secrets, and their lines: as such, encoded once or more, in base64, broken into lines. The list may grow. */
+/** Masks secrets, and their lines: as such, encoded once or more, in base64 or hex, broken into lines. The list may grow. */
 export function createMasker(secrets: readonly string[]): (text: string) => string {
   let count = 0;
   let forms: readonly string[] = [];
@@ -121,7 +121,8 @@ function formsOf(secrets: readonly string[]): readonly string[] {
       // The first and the last line of a key in PEM are no secret.
       const secretLines = lines.filter((line) => line.length >= shortestLine && !line.startsWith('-----'));
       const base64 = [secret, formEncode(secret)].flatMap(base64FormsOf);
-      return [secret, ...(lines.length > 1 ? secretLines : []), ...base64];
+      const hex = Buffer.from(secret).toString('hex');
+      return [secret, ...(lines.length > 1 ? secretLines : []), ...base64, hex, hex.toUpperCase()];
     });
   // `\b` may be what is encoded, or encode something.
   const bytes = forms.flatMap((form) => [form.replaceAll(parts, bytesOf), compared(utf8(form))]);
@@ -133,7 +134,7 @@ const urlCredentials = /(\b[a-z][\w+.-]{0,30}:[/]{2})(?:[^/?#]*@|[^/?#@:]*:(?!\d
 
 /** The password of a URL, and the user with it. The URL may be invalid; the password may have any character. */
 export function passwordsIn(text: string): readonly string[] {
-  const url = /^(?:[a-z][\w+.-]*:?[/]+)?([^/?#@:]*:(?![/]{2})([^/?#]*|(?!\d{1,5}[/?#]).*))@/is;
+  const url = /^[a-z][\w+.-]*:?[/]+([^/?#@:]*:(?![/]{2})([^/?#]*|(?!\d{1,5}[/?#]).*))@/is;
   const [, both, password] = url.exec(text.trim()) ?? [];
   return both === undefined || password === undefined ? [] : [both, password];
 }

@@ -53,8 +53,14 @@ export interface ConfigureRequest<Options> extends BackendRequest {
   readonly options: Options;
 }
 
+/** A new value of an access header, and the host that masks it. */
+export function withAccessValue(host: PipelineHost) {
+  const value = newAccessValue();
+  return {value, host: {...host, secrets: [...(host.secrets ?? []), value]}};
+}
+
 /** Makes a new target as it is configured, once it is ready. A copy gets what its service left out. */
-export const applyToMade: Step<ConfigureRequest<CreateTargetOptions>> = {
+export const applyToMade = (value: string): Step<ConfigureRequest<CreateTargetOptions>> => ({
   name: 'apply',
   title: ({request: {options}}) =>
     options.copyFrom === undefined ? 'Apply its configuration' : `Complete the copy of ${options.copyFrom}`,
@@ -70,7 +76,6 @@ export const applyToMade: Step<ConfigureRequest<CreateTargetOptions>> = {
     const uncopied = copyFrom === undefined ? {} : await leftOut(open, copyFrom, targetSlug);
     const settings = {...uncopied, ...configuration.settings};
     const wanted = {...configuration, ...(Object.keys(settings).length > 0 && {settings})};
-    const value = newAccessValue();
     const state = await readState(open, targetSlug, wanted);
     for (const warning of unsupportedWarnings(open, state, wanted)) outlet.warn(warning);
     await applyConfiguration({open, targetSlug, wanted, value, onAccess}, state);
@@ -78,7 +83,7 @@ export const applyToMade: Step<ConfigureRequest<CreateTargetOptions>> = {
     const made = await reportMade(open, request.options, {targetSlug, variables: state.variables});
     return {target: {...target, ...made, ...(wanted.access === true && {access: value})}};
   },
-};
+});
 
 function comparison({targetSlug, configuration}: DiffTargetOptions) {
   return {
@@ -131,8 +136,7 @@ export function describeConfiguration(options: TargetOptions, host: PipelineHost
 export async function applyTarget(options: ApplyTargetOptions, caller: PipelineHost): Promise<AppliedTarget> {
   const {targetSlug, configuration, rotate = false, wait = false, dryRun = false, confirm, onAccess} = options;
   verifyConfiguration(configuration, {rotate});
-  const value = newAccessValue();
-  const host = {...caller, secrets: [...(caller.secrets ?? []), value]};
+  const {value, host} = withAccessValue(caller);
   const {found, result, warnings} = await changeFound(options, host, {
     needs: [...applyingCapabilities(configuration, rotate), ...(wait ? (['targets'] as const) : [])],
     find: comparison(options),

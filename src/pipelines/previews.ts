@@ -52,8 +52,8 @@ async function look(open: OpenBackend, branch: string, copyFrom?: string) {
 async function warnOfAccess(open: OpenBackend, slug: string, outlet: Outlet): Promise<void> {
   const headers = open.backend.listAccess && (await quickLook(open, (once) => accessOf(once, slug)));
   if (headers === undefined || headers.length === 0) return;
-  const rotate = `mycli target:apply ${slug} --rotate`;
-  outlet.warn(`${slug} has an access header, shown when it was created. If its value is lost, run: ${rotate}`);
+  const advice = 'If its value is lost, make a new one with target:apply --rotate.';
+  outlet.warn(`${slug} has an access header, shown when it was created. ${advice}`);
 }
 
 /** What a preview of a branch takes: a push, and a target if there is none. */

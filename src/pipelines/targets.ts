@@ -26,7 +26,7 @@ import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known} from './ledger.js';
 import {runPipeline, type Step} from './run.js';
-import {applyToMade, type ConfigureRequest} from './configure.js';
+import {applyToMade, withAccessValue, type ConfigureRequest} from './configure.js';
 import {changeFound, choose, waitForChanged, withBackend} from './steps.js';
 
 export async function listTargets(options: ProjectOptions, host: PipelineHost): Promise<ListTargetsResult> {
@@ -70,8 +70,8 @@ const create: Step<ConfigureRequest<CreateTargetOptions>> = {
     outlet.title(`${outcome} target ${targetSlug}`);
     const isNew = dryRun || target.created;
     if (isNew && copyFrom !== undefined && configuration.access !== true) {
-      const own = `set targets.${targetSlug}.access to true, and run: mycli target:apply ${targetSlug}`;
-      const ofPreviews = 'set preview.access to true, and run mycli preview:down and mycli preview:up again.';
+      const own = `set targets.${targetSlug}.access to true, and apply it with target:apply.`;
+      const ofPreviews = 'set preview.access to true, and delete and create the preview again.';
       const advice = previewBranch(request.options) === undefined ? own : ofPreviews;
       await warnOfOpenCopy(open, copyFrom, targetSlug, {dryRun, advice});
     }
@@ -80,21 +80,20 @@ const create: Step<ConfigureRequest<CreateTargetOptions>> = {
       outlet.warn('Without waiting, what the service leaves out of a copy, such as proxies, is not copied.');
     const isDescribed = Object.keys(configuration).length > 0;
     if (isDescribed && !wait)
-      outlet.warn(
-        `Without waiting, ${targetSlug} is not configured. Once it is ready, run: mycli target:apply ${targetSlug}`,
-      );
+      outlet.warn(`Without waiting, ${targetSlug} is not configured. Use target:apply once it is ready.`);
     return {target, isDescribed};
   },
 };
 
-export async function createTarget(given: CreateTargetOptions, host: PipelineHost): Promise<CreatedTarget> {
+export async function createTarget(given: CreateTargetOptions, caller: PipelineHost): Promise<CreatedTarget> {
+  const {value, host} = withAccessValue(caller);
   const options = {...given, wait: given.wait ?? true};
   verifyConfiguration(options.configuration ?? {});
   refuseUnsafe({operation: 'create-target', targetSlug: options.targetSlug}, host);
   // The service may not make the target under this slug, so it need not fit the backend.
   const {targetSlug: _, ...connection} = options;
   const request = {connection, needs: ['create-target'] as const, options};
-  const ledger = await runPipeline([choose, create, waitIfAsked, applyToMade], request, host);
+  const ledger = await runPipeline([choose, create, waitIfAsked, applyToMade(value)], request, host);
   const {open, target, warnings} = known(ledger, 'open', 'target');
   return {...open.project, created: false, ...target, warnings};
 }

@@ -34,6 +34,8 @@ describe('createRedactor', () => {
     encodeURIComponent(secret),
     Buffer.from(secret).toString('base64'),
     Buffer.from(secret).toString('base64url'),
+    Buffer.from(secret).toString('hex'),
+    Buffer.from(secret).toString('hex').toUpperCase(),
     Buffer.from(`u:${secret}`).toString('base64'),
     Buffer.from(`us:${secret}!`).toString('base64'),
     Buffer.from(`use:${secret}`).toString('base64url'),
@@ -136,7 +138,6 @@ describe('createRedactor', () => {
     ['redis://ops:hunter2/pw?x#y@host', 'hunter2/pw?x#y'],
     ['redis//ops:hunter2pw@127.0.0.1:6379', 'hunter2pw'],
     ['redis:/ops:hunter2pw@127.0.0.1', 'hunter2pw'],
-    ['ops:hunter2pw@127.0.0.1', 'hunter2pw'],
   ])('masks the password of %j by itself, too', (url, password) => {
     const mask = createRedactor([...passwordsIn(url)]);
     const shell = url.replaceAll("'", String.raw`'\''`);
@@ -145,7 +146,7 @@ describe('createRedactor', () => {
     expect(createRedactor([url])(`refused ${password}!`)).toBe('refused ***!');
   });
 
-  test.each(['https://host:8080/a@b', 'me@host.test', 'ssh://git@host.test/x', 'https://host.test/?q=a:b'])(
+  test.each(['https://host:8080/a@b', 'me@host.test', 'npm:foo@1', 'npm:@acme/foo@1.2.3', 'ssh://git@host.test/x', 'https://host.test/?q=a:b'])(
     'finds no password in %j',
     (text) => {
       expect(passwordsIn(text)).toEqual([]);

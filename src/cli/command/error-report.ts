@@ -316,10 +316,11 @@ export function endedByPlugin(plugin: string, error: unknown): RuntimeCliError {
   return amendError(own, {message: asSentence(`Plugin ${plugin} ended the command: ${own.message}`), suggestions});
 }
 
-/** @param plugin whose code has ended the process, if it is known */
+/** @param plugin whose code has ended the process, or waits, if it is known */
 export function endedEarly(plugin?: string): RuntimeCliError {
   if (plugin !== undefined) {
-    const message = `The command exited before it finished: plugin ${plugin} ended the process.`;
+    const what = 'ended the process, or waits for something that never happens';
+    const message = `The command exited before it finished: plugin ${plugin} ${what}.`;
     return createError('ERR_ENDED_EARLY', message, {suggestions: [withoutPlugin(plugin)]});
   }
   const cause = 'Code that it ran ended the process or waits for something that never happens.';

@@ -120,7 +120,7 @@ type HookFunction = (this: object, event: object) => unknown;
  * dumps its event must not dump the whole configuration.
  */
 async function callHooks(
-  config: Interfaces.Config,
+  config: HostConfig,
   event: string,
   options: object,
   timeoutMs?: number,
@@ -143,6 +143,8 @@ async function callHooks(
     }
   };
   const callAll = async (plugin: Interfaces.Plugin) => {
+    const {hooking} = config.options.session();
+    hooking.add(plugin.name);
     for (const {target, identifier} of plugin.hooks[event] ?? []) {
       const work = runningPlugin.run(plugin.name, () => callHook(plugin, target, identifier));
       try {
@@ -152,6 +154,7 @@ async function callHooks(
         called.failures.push({plugin, error: thrown as Error});
       }
     }
+    hooking.delete(plugin.name);
   };
   await Promise.all(plugins.map(callAll));
   // Node reports a promise that a hook has left to fail when nothing else is to be done.

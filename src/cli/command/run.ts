@@ -57,7 +57,8 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   host.once('exit', () => {
     if (hasEnded) return;
     // Something that the command called has ended the process, or nothing is left to continue it.
-    if (!session.foreign) host.exitCode = conclude(session, endedEarly(runningPlugin.getStore()));
+    const [waiting] = session.hooking;
+    if (!session.foreign) host.exitCode = conclude(session, endedEarly(runningPlugin.getStore() ?? waiting));
     leave(session);
   });
   host.once('SIGINT', () => session.output.endLine());
@@ -272,7 +273,8 @@ function fail(session: Session, error: unknown): number {
   return report.exitCode;
 }
 
-function leave({temporary, output, events}: Session): void {
+function leave({temporary, output, events, showAccess}: Session): void {
+  showAccess?.();
   for (const directory of temporary.splice(0)) {
     try {
       directory.removeSync();

@@ -25,6 +25,8 @@ export interface Session {
   readonly temporary: TemporaryDirectory[];
   /** What plugins clean up after an interruption. None rejects; each takes 5 s at most. */
   readonly cleanups: Promise<void>[];
+  /** The plugins whose hooks have not ended. */
+  readonly hooking: Set<string>;
   /** What is wrong with plugins of the project. Users have been warned of it. */
   readonly pluginProblems: BackendFailure[];
   /** Whether a plugin's command is running, which may end the process as it likes. */
@@ -35,6 +37,8 @@ export interface Session {
   exitCode?: number | undefined;
   /** The value of an access header that was made. Only the document says it: errors and events are kept in logs. */
   access?: string | undefined;
+  /** Shows that value, or where it is, unless the command has done so. */
+  showAccess?: (() => void) | undefined;
   events?: RunEvents | undefined;
   /** How our command ended, whatever plugins' hooks do. */
   ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};
@@ -73,6 +77,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal, guardCo
     guardCode,
     temporary: [],
     cleanups: [],
+    hooking: new Set(),
     pluginProblems: [],
     foreign: false,
     ledgers: [],

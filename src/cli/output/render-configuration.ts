@@ -95,24 +95,35 @@ export function renderApplied(result: AppliedTarget, output: Output): AppliedTar
   return result;
 }
 
-/** Runs what may make an access header, whose value is shown even if it fails later. */
+/** Runs what may make an access header, whose value is shown or written at once: what follows may fail or never end. */
 export async function withAccess<Result>(
   {targetSlug, file}: {readonly targetSlug: string; readonly file?: string | undefined},
   {output, session, configDirectory}: Pick<CommandContext, 'output' | 'session' | 'configDirectory'>,
   run: (onAccess: (value: string) => void) => Promise<Result>,
 ): Promise<Result> {
-  try {
-    return await run((value) => (session.access = value));
-  } finally {
-    const made = session.access;
-    if (made !== undefined && file !== undefined) {
-      await replaceTextFile(file, `${made}\n`, 0o600);
-      output.outcome(`Wrote the value of the access header of ${targetSlug} to ${file}.`);
-    } else if (made !== undefined) {
+  const show = () => {
+    session.showAccess?.();
+    session.showAccess = undefined;
+  };
+  let writing: Promise<void> | undefined;
+  const onAccess = (value: string) => {
+    session.access = value;
+    session.showAccess = () => {
       output.outcome(`${targetSlug} requires this header from visitors. Its value can't be read again:`);
-      output.result(`${accessHeader}: ${made}`);
-    }
+      output.result(`${accessHeader}: ${value}`);
+    };
+    if (file !== undefined) {
+      const tell = () => output.outcome(`Wrote the value of the access header of ${targetSlug} to ${file}.`);
+      writing = replaceTextFile(file, `${value}\n`, 0o600).then(() => void (session.showAccess = tell));
+      // It fails the command, but later.
+      writing.catch(() => undefined);
+    } else if (!output.redraws) show();
+  };
+  try {
+    return await run(onAccess).finally(() => writing);
+  } finally {
+    show();
     const header = inspect({[accessHeader]: `@${file === undefined ? 'FILE' : relative(configDirectory, file)}`});
-    if (made !== undefined) output.hint([`To send it with checks, set check.headers: ${header}.`]);
+    if (session.access !== undefined) output.hint([`To send it with checks, set check.headers: ${header}.`]);
   }
 }

@@ -43,13 +43,19 @@ const runsNode = ['runtime:start', '--port', '0', '--apps-port', '0', '--', proc
 const failing = ['bundle:push', '--runtime-backend', 'legacy', '--json'];
 
 describe('a hook that ends the process', () => {
-  test.each(['init', 'prerun'])('before the command, in %s, never makes it a success', async (hook) => {
-    const ended = await withHooks({[hook]: 'process.exit(0);'});
+  test.each([
+    ['init', 'process.exit(0);'],
+    ['prerun', 'process.exit(0);'],
+    ['init', 'await new Promise(() => undefined);'],
+    ['prerun', 'await new Promise(() => undefined);'],
+  ])('before the command, in %s, is named and never makes it a success: %s', async (hook, code) => {
+    const ended = await withHooks({[hook]: code});
     expect(ended.code).toBe(1);
+    const what = 'ended the process, or waits for something that never happens';
     expect(documentOf(ended)).toMatchObject({
       error: {
         ...{code: 'ERR_ENDED_EARLY', exitCode: 1},
-        message: `The command exited before it finished: plugin ${name} ended the process.`,
+        message: `The command exited before it finished: plugin ${name} ${what}.`,
       },
     });
   });

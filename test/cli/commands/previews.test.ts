@@ -167,7 +167,7 @@ test('the value of an access header is in the document if the push fails or is i
     expect(stderr + (await readFile(events, 'utf8'))).not.toContain(details.access);
   }
   const {warnings} = await documentOf(['preview:up', 'a']);
-  expect(warnings).toEqual([expect.stringContaining('run: mycli target:apply preview-a --rotate')]);
+  expect(warnings).toEqual([expect.stringContaining('make a new one with target:apply --rotate.')]);
   const rotate = ['target:apply', 'preview-a', '--rotate', '--yes', '--events', events];
   const {access} = await documentOf<{readonly access: string}>(rotate);
   expect(await readFile(events, 'utf8')).not.toContain(access);

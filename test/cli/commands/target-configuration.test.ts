@@ -1,6 +1,7 @@
 import {readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {binary, start} from '../spawn-cli.js';
 import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
 
 let bench: RuntimeBench;
@@ -117,6 +118,34 @@ describe('target:diff and target:apply', () => {
     const header = {MYCLI_CHECK_HEADER: 'x-sfdc-access-control=@access.txt'};
     const checked = await bench.mycli('push --target staging --wait --check /'.split(' '), header);
     expect(checked.code).toBe(0);
+  });
+
+  test('the value of a new access header is shown if its file cannot be written, which is an error', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    await configure({targets: {staging: {access: true}}});
+    const {code, stdout, stderr} = await bench.mycli(['target:apply', 'staging', '--yes', '--output', 'build']);
+    expect({code, stderr}).toEqual({code: 3, stderr: expect.stringMatching(/^Error: .*build/m)});
+    expect(stdout).toMatch(/^x-sfdc-access-control: [\w-]{32}$/m);
+  });
+
+  test('the value of a new access header is shown or written before what follows, which may never end', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    await configure({targets: {staging: {access: true, settings: {sourceMaps: true}}}});
+    bench.runtime.addFault('hang:route=update-target');
+    const apply = ['target:apply', 'staging', '--yes'];
+    const running = start(binary, apply, {cwd: bench.project, env: bench.env});
+    let shown = '';
+    running.child.stdout?.on('data', (chunk) => (shown += String(chunk)));
+    await expect.poll(() => shown, {timeout: 60_000}).toMatch(/^x-sfdc-access-control: [\w-]{32}$/m);
+    running.child.kill('SIGKILL');
+    await running.ended;
+    const path = join(bench.project, 'access.txt');
+    const options = {cwd: bench.project, env: bench.env};
+    const {child, ended} = start(binary, [...apply, '--rotate', '--output', path], options);
+    const written = () => readFile(path, 'utf8').catch(() => '');
+    await expect.poll(written, {timeout: 60_000}).toMatch(/^[\w-]{32}\n$/);
+    child.kill('SIGKILL');
+    await ended;
   });
 
   test('the value of a new access header is in the document of a failure, but in no event', async () => {

@@ -64,6 +64,7 @@ async function plan(
     guardCode: <T>(load: () => Promise<T>) => load(),
     foreign: false,
     cleanups: [],
+    hooking: new Set<string>(),
     pluginProblems: [],
     ledgers: [],
   };

@@ -252,7 +252,7 @@ describe('a target that is created', () => {
         const {targetSlug, warnings} = await createTarget({...options, dryRun}, host);
         expect(warnings).toEqual([
           `Not copied from source: its access header, so anyone can visit ${targetSlug}. To require one, ` +
-            `set targets.${targetSlug}.access to true, and run: mycli target:apply ${targetSlug}`,
+            `set targets.${targetSlug}.access to true, and apply it with target:apply.`,
         ]);
       }
     }
