@@ -146,12 +146,16 @@ describe('createRedactor', () => {
     expect(createRedactor([url])(`refused ${password}!`)).toBe('refused ***!');
   });
 
-  test.each(['https://host:8080/a@b', 'me@host.test', 'npm:foo@1', 'npm:@acme/foo@1.2.3', 'ssh://git@host.test/x', 'https://host.test/?q=a:b'])(
-    'finds no password in %j',
-    (text) => {
-      expect(passwordsIn(text)).toEqual([]);
-    },
-  );
+  test.each([
+    'https://host:8080/a@b',
+    'me@host.test',
+    'npm:foo@1',
+    'npm:@acme/foo@1.2.3',
+    'ssh://git@host.test/x',
+    'https://host.test/?q=a:b',
+  ])('finds no password in %j', (text) => {
+    expect(passwordsIn(text)).toEqual([]);
+  });
 
   test('leaves very short secrets alone', () => {
     expect(createRedactor(['', 'a'])('a banana')).toBe('a banana');

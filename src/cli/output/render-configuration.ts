@@ -120,7 +120,11 @@ export async function withAccess<Result>(
     } else if (!output.redraws) show();
   };
   try {
-    return await run(onAccess).finally(() => writing);
+    try {
+      return await run(onAccess);
+    } finally {
+      await writing;
+    }
   } finally {
     show();
     const header = inspect({[accessHeader]: `@${file === undefined ? 'FILE' : relative(configDirectory, file)}`});

@@ -14,7 +14,10 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
     '<%= config.bin %> <%= command.id %> demo --project my-shop --copy-from staging',
   ];
   static override readonly args = {
-    slug: Args.string({required: true, description: 'Its slug. Api and legacy take at most 64 lowercase letters, digits and inner hyphens.'}),
+    slug: Args.string({
+      required: true,
+      description: 'Its slug. Api and legacy take at most 64 lowercase letters, digits and inner hyphens.',
+    }),
   };
   static override readonly flags = {
     ...projectFlags,
