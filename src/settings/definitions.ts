@@ -2,56 +2,15 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {asRecord, isRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
-import {
-  checkRows,
-  createRows,
-  eventsRows,
-  guardRows,
-  previewRows,
-  rollbackRows,
-  slotRows,
-  targetRows,
-  waitRows,
-} from './deployment-rows.js';
-import {bundleRows, connectionRows, loginRows, pushRows, rateLimitRows} from './push-rows.js';
+import {deploymentSets} from './deployment-rows.js';
+import {pushSets} from './push-rows.js';
 import type {SettingRow, Syntax} from './row.js';
 import {didYouMean, fieldProblems, slug} from './schemas.js';
 import type {FollowUps, OptionProblem} from './types.js';
 
-/** The sets of settings. Generators of references can't read an inferred type. */
-interface Sets {
-  readonly connection: typeof connectionRows;
-  readonly login: typeof loginRows;
-  readonly rateLimit: typeof rateLimitRows;
-  readonly bundle: typeof bundleRows;
-  readonly push: typeof pushRows;
-  readonly wait: typeof waitRows;
-  readonly slot: typeof slotRows;
-  readonly create: typeof createRows;
-  readonly check: typeof checkRows;
-  readonly rollback: typeof rollbackRows;
-  readonly preview: typeof previewRows;
-  readonly target: typeof targetRows;
-  readonly events: typeof eventsRows;
-  readonly guard: typeof guardRows;
-}
+type Sets = typeof pushSets & typeof deploymentSets;
 /** In display order. A command has the flags of whole sets. */
-const sets: Sets = {
-  connection: connectionRows,
-  login: loginRows,
-  rateLimit: rateLimitRows,
-  bundle: bundleRows,
-  push: pushRows,
-  wait: waitRows,
-  slot: slotRows,
-  create: createRows,
-  check: checkRows,
-  rollback: rollbackRows,
-  preview: previewRows,
-  target: targetRows,
-  events: eventsRows,
-  guard: guardRows,
-};
+const sets: Sets = {...pushSets, ...deploymentSets};
 export type FlagSet = keyof Sets;
 
 /** The heading of each set in help and in the reference. */
