@@ -25,7 +25,11 @@ await fillFormatted('guides/coming-from.md', {
     ['there', 'here', ''],
     oldCommands
       .filter(({client}) => client !== 'others')
-      .map(({client, was, now, note = ''}) => [code(`${client} ${was}`), code(`mycli ${now}`), note]),
+      .map(({client, was, now, note = ''}) => [
+        code(`${client} ${was}`),
+        now === 'help' ? 'no such command' : code(`mycli ${now}`),
+        note,
+      ]),
   ),
   settings: table(['variable', '`dw.json`, `b2c`', 'here', 'value'], oldSettings.map(settingRow)),
   flags: table(

@@ -22,7 +22,9 @@ const unknown = named.filter((name) => !Object.hasOwn(generators, name));
 if (unknown.length > 0)
   throw new Error(`No page is named ${unknown.join(', ')}: ${Object.keys(generators).join(', ')}.`);
 
-const left = named.length > 0 ? named : Object.keys(generators);
+const wanted = named.length > 0 ? named : Object.keys(generators);
+// llms.txt is made from the other pages, so it comes last.
+const left = wanted.filter((name) => name !== 'llms');
 async function generate() {
   for (let name = left.shift(); name !== undefined; name = left.shift()) {
     const [code] = await once(spawn(generators[name], {shell: true, stdio: 'inherit'}), 'close');
@@ -33,3 +35,5 @@ async function generate() {
   }
 }
 await Promise.all([generate(), generate()]);
+if (wanted.includes('llms')) left.push('llms');
+await generate();

@@ -119,9 +119,12 @@ interface Description {
 
 function describe({message, flags: unknown = [], args = [], parse}: OclifError, command?: string): Description {
   const flags = Object.keys(parse?.input?.flags ?? {});
-  if (unknown.length > 0) return describeUnknownFlags(unknown, flags, Object.keys(parse?.input?.args ?? {}), command);
-  const extra = args.filter((arg) => typeof arg === 'string');
   const typed = parse?.input?.argv ?? [];
+  if (unknown.length > 0) {
+    const known = {flags, args: Object.keys(parse?.input?.args ?? {})};
+    return describeUnknownFlags(unknown, typed, known, command);
+  }
+  const extra = args.filter((arg) => typeof arg === 'string');
   const waitedFor = typed.find((_, at) => ['-w', '--wait'].includes(typed[at - 1] ?? ''));
   if (waitedFor !== undefined && waitedFor === extra[0] && /^\d+$/.test(waitedFor)) {
     const suggestions = [`--wait takes no value. To wait ${waitedFor} seconds at most, pass --timeout ${waitedFor}.`];
@@ -212,8 +215,8 @@ const targetArgument = /^target:(?:apply|create|delete|diff)$/;
 
 function describeUnknownFlags(
   unknown: readonly string[],
-  known: readonly string[],
-  args: readonly string[],
+  typed: readonly string[],
+  {flags: known, args}: {readonly flags: readonly string[]; readonly args: readonly string[]},
   command?: string,
 ): Description {
   // What follows `=` may be a secret.
@@ -222,6 +225,12 @@ function describeUnknownFlags(
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
       return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
     }
+    // As other clients have it: `-f json`.
+    if (
+      /^-[fo]$/.test(name) &&
+      typed.some((word, at) => word === `${name}=json` || (word === 'json' && typed[at - 1] === name))
+    )
+      return ['Did you mean --json?'];
     const needless = needlessFlags.find(({flags, command: only = command}) => flags.test(name) && only === command);
     if (needless !== undefined) return [`Leave out ${name}: ${needless.why}.`];
     if (command !== undefined && targetArgument.test(command) && /^(?:--target|-t)$/.test(name))
