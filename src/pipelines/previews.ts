@@ -44,7 +44,8 @@ import {createTarget} from './targets.js';
 
 async function look(open: OpenBackend, branch: string, copyFrom?: string) {
   const {slug, item} = await findPreview(open, branch, copyFrom);
-  open.host.outlet.title(`${item === undefined ? 'No preview' : `Preview ${slug}`} of ${branch}`);
+  const ignored = copyFrom === undefined ? '' : `, which is there: nothing is copied from ${copyFrom}`;
+  open.host.outlet.title(item === undefined ? `No preview of ${branch}` : `Preview ${slug} of ${branch}${ignored}`);
   return {open, slug, item};
 }
 

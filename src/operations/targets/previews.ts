@@ -70,7 +70,11 @@ export async function findPreview(
     item.name === previewName(branch) ||
     (!isOfOther(item, branch) && (item.targetSlug === hashed || (isPlain && item.targetSlug === slug)));
   const item = targets.find(isOwn);
-  if (item !== undefined) return {slug: item.targetSlug, item};
+  if (item !== undefined) {
+    if (copyFrom !== undefined && targets.every(({targetSlug}) => targetSlug !== copyFrom))
+      open.host.outlet.warn(`There is no target ${copyFrom} to copy. A new preview would not be made.`);
+    return {slug: item.targetSlug, item};
+  }
   // The service makes a shorter one, which the push is checked with before.
   if (open.backend.targetSlugs === 'assigned') return {slug: slugPrefix + digestOf(branch)};
   const isTaken = targets.some(({targetSlug}) => targetSlug === slug);

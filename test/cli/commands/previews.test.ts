@@ -95,7 +95,7 @@ test('a preview is one target although two calls make it at the same time', asyn
   expect(await branches()).toEqual(['a']);
 });
 
-test('the branch is the one that is checked out, and copyFrom that of the configuration', async () => {
+test('the branch is the one that is checked out, and copyFrom that of the configuration, which counts for a new preview', async () => {
   await documentOf(['push', '--target', 'staging', '--wait']);
   await writeFile(join(bench.project, 'mycli.config.json'), '{"preview": {"copyFrom": "staging"}}');
   expect((await bench.mycli(['preview:up'])).code).toBe(2);
@@ -105,6 +105,12 @@ test('the branch is the one that is checked out, and copyFrom that of the config
   expect(up).toMatchObject({branch: 'fix-live-prices', targetSlug: 'preview-fix-live-prices', created: true});
   const clones = bench.runtime.requests.filter(({path}) => path.endsWith('/clone/'));
   expect(clones.length).toBe(1);
+  const again = (await bench.mycli(['preview:up'], gitEnvironment)).stderr;
+  expect(again).toContain('of fix-live-prices, which is there: nothing is copied from staging [');
+  expect(again).not.toContain('Warning');
+  expect((await bench.mycli(['preview:up', '--copy-from', 'nope'], gitEnvironment)).stderr).toContain(
+    'Warning: There is no target nope to copy. A new preview would not be made.',
+  );
 });
 
 test('a preview that copies a target with an access header warns that it is public, in a dry run too', async () => {
