@@ -394,3 +394,16 @@ test('a client that does not read its logs gets the newest lines, and how many w
   expect(numbers.length + dropped).toBe(count);
   expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
 });
+
+test('a connection to the logs begins with the last lines that were logged', async () => {
+  const app =
+    "import {createServer} from 'node:http';\ncreateServer(({url}, response) => { console.log(url); response.end(); }).listen(process.env.PORT);";
+  const {runtime, ask, output} = await startApps({'ssr.mjs': app, 'static/app.js': ''}, {auth: false});
+  await ask('before');
+  await expect.poll(() => output.length).toBe(1);
+  const socket = new WebSocket(`${runtime.origin.replace('http', 'ws')}/?project=shop&environment=production`);
+  onTestFinished(() => socket.terminate());
+  const [data] = (await once(socket, 'message')) as [Buffer];
+  const texts = (JSON.parse(data.toString()) as {message: string}[]).map(({message}) => message.split('\t').at(-1));
+  expect(texts).toEqual(['/before']);
+});

@@ -203,7 +203,7 @@ export function showTarget(call: Call): Promise<Response> {
   const target = targets.list(projectSlug).find((one) => one.targetSlug === targetSlug);
   if (target === undefined) throw new HttpFailure(404, `The project "${projectSlug}" has no target "${targetSlug}".`);
   const place = html`<a href="${projectPath(projectSlug)}">${page.foreign(projectSlug)}</a>`;
-  const lines = logs.last(site);
+  const lines = logs.last(site).map((line) => line.replace(/^(\S+)\t\t(\S+)\t/, '$1 $2 '));
   const none = appServers === undefined ? 'No server runs: start the runtime with --ssr.' : 'Nothing was logged yet.';
   const content = html`${page.livePart('target', html`<ul class="cards">${targetCard(call, target, place)}</ul>`)}
 ${page.liveSection('Log', lines.length === 0 ? html`<p>${none}</p>` : page.textBlock('Log', lines.join('\n')))}

@@ -13,17 +13,19 @@ export class LogFeed {
   readonly #last = new Map<string, readonly string[]>();
 
   add(site: SiteName, time: string, level: LogLevel, line: string): void {
-    this.#last.set(sitePath(site), [...this.last(site), `${time} ${level} ${line}`].slice(-mostKept));
-    this.#lines.emit(sitePath(site), `${time}\t\t${level}\t${line}`);
+    const text = `${time}\t\t${level}\t${line}`;
+    this.#last.set(sitePath(site), [...this.last(site), text].slice(-mostKept));
+    this.#lines.emit(sitePath(site), text);
   }
 
-  /** The last lines of a target, the newest last. */
+  /** The last lines of a target, the newest last: `TIME TAB TAB LEVEL TAB TEXT`. */
   last(site: SiteName): readonly string[] {
     return this.#last.get(sitePath(site)) ?? [];
   }
 
-  /** Calls `listener` with each line from now on. Returns a function that ends that. */
+  /** Calls `listener` with the last lines, and each line from now on. Returns a function that ends that. */
   follow(site: SiteName, listener: (line: string) => void): () => void {
+    this.last(site).forEach(listener);
     this.#lines.on(sitePath(site), listener);
     return () => void this.#lines.off(sitePath(site), listener);
   }
