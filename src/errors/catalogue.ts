@@ -1,25 +1,7 @@
-/** The kind of a failure. It decides the class and the exit code. */
-export type ErrorKind =
-  | 'unexpected'
-  | 'usage'
-  | 'input'
-  | 'credentials'
-  | 'rate-limit'
-  | 'network'
-  | 'rejected'
-  | 'deployment-failed'
-  | 'wait-timeout'
-  | 'outcome-unknown'
-  | 'unhealthy'
-  | 'rolled-back'
-  | 'not-rolled-back'
-  | 'mismatch'
-  | 'interrupted';
-
 export const signalExitCodes = {SIGHUP: 129, SIGINT: 130, SIGTERM: 143} as const;
 
 /** Exit codes by kind of failure. For `interrupted` it depends on the signal. */
-export const exitCodes: Readonly<Record<ErrorKind, number>> = {
+export const exitCodes = {
   unexpected: 1,
   usage: 2,
   input: 3,
@@ -35,7 +17,10 @@ export const exitCodes: Readonly<Record<ErrorKind, number>> = {
   mismatch: 13,
   'not-rolled-back': 14,
   interrupted: signalExitCodes.SIGINT,
-};
+} as const;
+
+/** The kind of a failure. It decides the class and the exit code. */
+export type ErrorKind = keyof typeof exitCodes;
 
 interface CatalogueEntry {
   readonly kind: ErrorKind;
