@@ -90,7 +90,8 @@ export class Subject {
     this.service = service;
     this.targetSlug = service.targetSlug ?? 'staging';
     this.otherTarget = service.promotionTargetSlug ?? 'production';
-    masked.push(...secretsOf(backend, {backendOptions: {...options}}, service.env));
+    const secrets = secretsOf(backend, {backendOptions: {...options}}, service.env);
+    masked.push(...secrets.filter((secret) => !masked.includes(secret)));
   }
 
   /** The same service with a new backend, as another process would see it. */

@@ -11,6 +11,7 @@ import type {
   DeploymentItem,
   DeploymentRef,
   DownloadStart,
+  ListRange,
   ListResult,
   RedirectItem,
   UploadResult,
@@ -299,7 +300,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   })),
   broken('goes on at an offset in its targets, which are in alphabetical order', (good) => ({
     listTargets: async ({limit, cursor}, context) => {
-      const {items} = await good.listTargets({limit: 5}, context);
+      const items = await firstOf(good.listTargets, {limit: 5}, context);
       const sorted = items.toSorted((a, b) => (a.targetSlug < b.targetSlug ? -1 : 1));
       const end = Number(cursor ?? 0) + limit;
       return {items: sorted.slice(Number(cursor ?? 0), end), cursor: end < sorted.length ? String(end) : undefined};
@@ -377,15 +378,11 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenRedirects('does not tell capitals in the paths of redirects', ({from, ...redirect}) => {
     return {...redirect, from: from.toLowerCase()};
   }),
-  broken('lists the first fifty redirects only', (good) => ({
-    listRedirects: async (range, context) => {
-      const page = await good.listRedirects(range, context);
-      return {
-        items: page.items,
-        cursor: Number(/\/many\/(\d+)/.exec(page.cursor ?? '')?.[1]) < 49 ? page.cursor : undefined,
-      };
-    },
-  })),
+  brokenEnd('lists the first fifty bundles only', 'listBundles', 50),
+  brokenEnd('lists the first hundred deployments only', 'listDeployments', 100),
+  brokenEnd('lists the first hundred targets only', 'listTargets', 100),
+  brokenEnd('lists the first hundred variables only', 'listVariables', 100),
+  brokenEnd('lists the first fifty redirects only', 'listRedirects', 50),
   brokenCall('lists no access headers of a target that it does not know', 'listAccess', (call, context) =>
     ignoring(404, call(context)),
   ),
@@ -783,6 +780,29 @@ function brokenIds(fault: string, change: (bundleId: string) => string): BrokenB
       return [name, changed] as const;
     });
     return Object.fromEntries(changes);
+  });
+}
+
+type ListPage<Item> = (range: ListRange, context: Context) => Promise<ListResult<Item>>;
+
+/** The first items of a list, of so many pages. */
+async function firstOf<Item>(list: ListPage<Item>, range: ListRange, context: Context, most = Infinity) {
+  let page = await list(range, context);
+  const items = [...page.items];
+  while (page.cursor !== undefined && items.length < most) {
+    page = await list({...range, cursor: page.cursor}, context);
+    items.push(...page.items);
+  }
+  return items.slice(0, most);
+}
+
+/** Takes a number of items for all, when it is asked for as many. */
+function brokenEnd(fault: string, member: Extract<keyof Shelf, `list${string}`>, most: number): BrokenBackend {
+  return broken(fault, (good) => {
+    const own = good[member] as ListPage<unknown>;
+    const changed = async (range: ListRange, context: Context) =>
+      range.limit < most ? own(range, context) : {items: await firstOf(own, range, context, most)};
+    return {[member]: changed};
   });
 }
 

@@ -1,9 +1,49 @@
 import assert from 'node:assert/strict';
 import {shownUrl} from '../../backends/answers.js';
 import type {BundleId, ListRange, ListResult} from '../../backends/contract.js';
-import type {RequestOf} from '../../backends/members.js';
-import {expectAnswer} from '../expectations.js';
+import {backendMembers, type RequestOf} from '../../backends/members.js';
+import {expectAnswer, outcomeOf} from '../expectations.js';
 import {idsOf, type Case, type MemberCases, type ItemOf, type Lister, type Subject} from '../subject.js';
+
+const growingBundles: GrowingList<'listBundles'> = {
+  what: 'bundle',
+  name: 'listBundles',
+  // Packing one takes as long as ten requests.
+  count: 60,
+  add: async (subject) => subject.uploaded(await subject.makeBundle({contentBytes: 1})),
+  list: () => ({}),
+  idOf: ({bundleId}) => bundleId,
+};
+
+const growingHistory: GrowingList<'listDeployments'> = {
+  what: 'deployment',
+  name: 'listDeployments',
+  needs: ['deploy'],
+  async add(subject, added) {
+    // Of many deployments, some are of the same bundle.
+    const bundleId = added.at(-9) ?? (await subject.upload(await subject.makeBundle({contentBytes: 1})));
+    await subject.deployed(bundleId as BundleId);
+    return bundleId;
+  },
+  list: ({targetSlug}) => ({targetSlug}),
+  idOf: ({bundleId}) => bundleId,
+};
+
+const growingTargets: GrowingList<'listTargets'> = {
+  what: 'target',
+  name: 'listTargets',
+  needs: ['createTarget'],
+  async add(subject, {length}) {
+    // The last one is the first of those in alphabetical order.
+    const name = `conformance-${999 - length}`;
+    const {targetSlug} = await subject.call('createTarget', {targetSlug: name, name});
+    // Of many, each look takes long.
+    if (length < 4) await subject.ready(targetSlug, {isNew: true});
+    return targetSlug;
+  },
+  list: () => ({}),
+  idOf: ({targetSlug}) => targetSlug,
+};
 
 export const listCases = {
   listBundles: [
@@ -27,11 +67,8 @@ export const listCases = {
         });
       },
     },
-    steadyCase('list', 'bundle', 'listBundles', {
-      add: async (subject) => subject.uploaded(),
-      list: () => ({}),
-      idOf: ({bundleId}) => bundleId,
-    }),
+    steadyCase(growingBundles),
+    longCase(growingBundles),
   ],
   listDeployments: [
     {
@@ -44,11 +81,9 @@ export const listCases = {
         const {otherTarget} = subject;
         const {bundleId} = await subject.deployed(undefined, otherTarget);
         const uploads = await uploadMany(subject);
-        // More than a service might keep.
-        const bundles = Array.from({length: 5}, () => uploads).flat();
-        for (const id of bundles) await subject.deployed(id);
+        for (const id of uploads) await subject.deployed(id);
         const items = await samePages(subject, 'listDeployments', {targetSlug: subject.targetSlug});
-        expectAnswer('the bundles in the history, newest deployment first', idsOf(items), bundles.toReversed());
+        expectAnswer('the bundles in the history, newest deployment first', idsOf(items), uploads.toReversed());
         expectAnswer(`the history of "${otherTarget}"`, idsOf(await subject.history(otherTarget)), [bundleId]);
         await subject.becomes('the newest deployment in the history', ['finished', 'unknown'], async () => {
           return (await subject.history())[0]?.status;
@@ -58,14 +93,8 @@ export const listCases = {
         if (earlier !== undefined) await subject.deployed(earlier);
       },
     },
-    {
-      needs: ['deploy'],
-      ...steadyCase('history', 'deployment', 'listDeployments', {
-        add: async (subject) => (await subject.deployed()).bundleId,
-        list: ({targetSlug}) => ({targetSlug}),
-        idOf: ({bundleId}) => bundleId,
-      }),
-    },
+    steadyCase(growingHistory),
+    longCase(growingHistory),
   ],
   listTargets: [
     {
@@ -93,45 +122,61 @@ export const listCases = {
         });
       },
     },
-    {
-      needs: ['createTarget'],
-      ...steadyCase('targets', 'target', 'listTargets', {
-        async add(subject, index) {
-          // The last one is the first of those in alphabetical order.
-          const name = `conformance-${9 - index}`;
-          const {targetSlug} = await subject.call('createTarget', {targetSlug: name, name});
-          await subject.ready(targetSlug, {isNew: true});
-          return targetSlug;
-        },
-        list: () => ({}),
-        idOf: ({targetSlug}) => targetSlug,
-      }),
-    },
+    steadyCase(growingTargets),
+    longCase(growingTargets),
   ],
 } as const satisfies MemberCases;
 
-/** The case that a list loses nothing and has nothing twice if it grows while its pages are read. */
-function steadyCase<Name extends Lister>(
-  operation: string,
-  what: string,
-  name: Name,
-  row: {
-    readonly add: (subject: Subject, index: number) => Promise<unknown>;
-    readonly list: (subject: Subject) => Omit<RequestOf<Name>, keyof ListRange>;
-    readonly idOf: (item: ItemOf<Name>) => unknown;
-  },
-): Case {
+/** A list that cases add to. */
+interface GrowingList<Name extends Lister> {
+  readonly what: string;
+  readonly name: Name;
+  readonly needs?: Case['needs'];
+  /** How many are made. @default 101, more than the host reads in one page */
+  readonly count?: number;
+  /** Adds an item or several to those that the case has added, and resolves to what `idOf` returns for them. */
+  readonly add: (subject: Subject, added: readonly unknown[]) => Promise<unknown>;
+  readonly list: (subject: Subject) => Omit<RequestOf<Name>, keyof ListRange>;
+  readonly idOf: (item: ItemOf<Name>) => unknown;
+}
+
+/** The case that a list has everything, however long it is. */
+export function longCase<Name extends Lister>(row: GrowingList<Name>): Case {
+  const {name, what, count = 101, needs} = row;
   return {
-    name: `${operation}: a ${what} that is added while its pages are read moves no other`,
+    name: `${backendMembers[name].capability}: each of ${count} ${what}s is listed`,
+    needs,
+    proves: `The list does not end early, such as after 50. A service that takes fewer ${what}s lists those that it took.`,
+    async run(subject) {
+      const added: unknown[] = [];
+      while (added.length < count) {
+        const {result, error} = await outcomeOf(row.add(subject, added));
+        if (error) break;
+        added.push(...[result].flat());
+      }
+      await subject.becomes(`how many of ${added.length} ${what}s are listed`, [added.length], async () => {
+        const items = await subject.list(name, row.list(subject));
+        return items.filter((item) => added.includes(row.idOf(item))).length;
+      });
+    },
+  };
+}
+
+/** The case that a list loses nothing and has nothing twice if it grows while its pages are read. */
+function steadyCase<Name extends Lister>(row: GrowingList<Name>): Case {
+  const {name, what, needs} = row;
+  return {
+    name: `${backendMembers[name].capability}: a ${what} that is added while its pages are read moves no other`,
+    needs,
     proves: 'Those that were there before are listed once. With `offsetCursors`, they may be listed twice.',
     async run(subject) {
       const there: unknown[] = [];
-      for (let index = 0; index < 3; index += 1) there.push(await row.add(subject, index));
+      while (there.length < 3) there.push(await row.add(subject, there));
       const request = row.list(subject);
       const idsIn = (items: readonly ItemOf<Name>[]) => items.map(row.idOf).filter((id) => there.includes(id));
       const order = idsIn(await subject.list(name, request));
       const first = (await subject.call(name, {...request, limit: 1} as never)) as ListResult<ItemOf<Name>>;
-      await row.add(subject, 3);
+      await row.add(subject, there);
       const {items, cursor} = first;
       const rest = cursor === undefined ? [] : await subject.list(name, request, {limit: 1, cursor});
       const ids = idsIn([...items, ...rest]);

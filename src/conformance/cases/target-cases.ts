@@ -3,6 +3,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {anyCode, anyError, expectAbort, expectAnswer, expectError, outcomeOf} from '../expectations.js';
 import type {MemberCallOptions, MemberCases, Subject} from '../subject.js';
 import {withOtherSecrets} from './every-backend.js';
+import {longCase} from './list-cases.js';
 import {fill, isMade, seenAt, type Place, type Seen} from './neighbour-cases.js';
 
 const newSlug = 'conformance-new';
@@ -148,6 +149,23 @@ export const targetCases = {
         await expectVariable(place, 'FIRST', error ? 'replaced' : long);
       },
     },
+    longCase({
+      what: 'variable',
+      name: 'listVariables',
+      needs: ['listVariables', 'deploy'],
+      async add(subject, {length}) {
+        const {targetSlug} = subject;
+        if (length === 0) await subject.deployed();
+        // A service may publish the target again for each change.
+        const names = Array.from({length: 17}, (_, index) => `CONFORMANCE_${length + index}`);
+        const set = Object.fromEntries(names.map((name) => [name, 'a value']));
+        await subject.ready(targetSlug);
+        await subject.call('setVariables', {targetSlug, set, unset: []});
+        return names;
+      },
+      list: ({targetSlug}) => ({targetSlug}),
+      idOf: ({name}) => name,
+    }),
   ],
   invalidate: [
     {
