@@ -150,10 +150,12 @@ describe('target:diff and target:apply', () => {
 
   test('the value of a new access header is in the document of a failure, but in no event', async () => {
     await bench.mycli(['push', '--target', 'staging', '--wait']);
-    await configure({targets: {staging: {access: true, settings: {sourceMaps: true}}}});
+    await configure({targets: {staging: {access: true, settings: {sourceMaps: true, logLevel: 'debug'}}}});
     bench.runtime.addFault('422x1:route=update-target');
     const {stdout} = await bench.mycli('target:apply staging --yes --json --events events.ndjson'.split(' '));
-    const {access} = (JSON.parse(stdout) as {error: {details: {access: string}}}).error.details;
+    const {error} = JSON.parse(stdout) as {error: {message: string; details: {access: string}}};
+    expect(error.message).toMatch(/^The settings (?:logLevel, sourceMaps|sourceMaps, logLevel) could not be changed: /);
+    const {access} = error.details;
     expect(access).toMatch(/^[\w-]{32}$/);
     expect(await readFile(join(bench.project, 'events.ndjson'), 'utf8')).not.toContain(access);
   });
@@ -192,7 +194,8 @@ describe('target:diff and target:apply', () => {
         details: {targetSlug: 'qa', created: true},
       },
     });
-    await bench.mycli(['target:delete', 'qa', '--yes']);
+    const deleted = await bench.mycli(['target:delete', 'qa', '--yes']);
+    expect(deleted.stderr).toMatch(/^Found target qa \[.*\nDeleted target qa \[/m);
     const {stdout, stderr} = await bench.mycli(['target:create', 'qa', '--dry-run']);
     expect(stderr).toContain('  From the configuration: settings sourceMaps; access header\n');
     expect(stdout).toBe('Dry run: would create target qa of shop.\n');
