@@ -164,7 +164,7 @@ test('bundle:rollback to a bundle that was deleted says so', async () => {
   await push('first');
   await push('second');
   const deleted = await mycli('bundle:delete', '1', '--yes');
-  expect(deleted.stderr).toMatch(/Look for 1 bundle\b(?!.*To delete)/s);
+  expect(deleted.stderr).toMatch(/Looked for 1 bundle\b(?!.*To delete)/s);
   expect(deleted.code).toBe(0);
   expect(deleted.stderr).toContain('  project  ');
   expect(deleted.stderr).not.toContain('  target  ');
