@@ -83,6 +83,31 @@ describe('a hook that ends the process', () => {
   });
 });
 
+/** Opens what it never closes: a timer, a server and a connection to it. */
+const leaking = `import {once} from 'node:events';
+import {connect, createServer} from 'node:net';
+async function leak() {
+  setInterval(() => undefined, 1e9);
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await once(connect(server.address().port, '127.0.0.1'), 'connect');
+}
+`;
+const leaky = `const upload = async () => { await leak(); return {bundleId: '1'}; };
+const listBundles = async () => { await leak(); return {items: []}; };
+async function* tailLogs(request, context) { await leak(); throw context.error('ERR_REJECTED', 'No logs.'); }
+return {backends: [{apiVersion: 1, name: 'leaky', summary: 'Leaks', formats: ['v2'], upload, listBundles, tailLogs}]};`;
+
+test.each([
+  ['bundle:push', 0],
+  ['bundle:list', 0],
+  ['logs', 7],
+])('what a backend leaves open does not keep %s from ending', async (command, code) => {
+  const args = [command, '--runtime-backend', 'leaky', ...(command === 'logs' ? ['--target', 'staging'] : [])];
+  const ended = await withHooks({'mycli:backends': leaky}, args, leaking);
+  expect(ended, ended.stderr).toMatchObject({code, signal: null});
+});
+
 const warningOf = (hook: string, reason: string) =>
   new RegExp(`^Plugin ${name}: its ${hook} hook failed: ${reason}\\.(?: The command continues without it\\.)?$`);
 
