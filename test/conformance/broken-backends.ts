@@ -95,7 +95,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
     'has a member that is not a function',
     () => ({deleteBundle: 'delete' as unknown as Shelf['upload']}) as object,
   ),
-  broken('has a limit of no files', () => ({limits: {maxFiles: 0}})),
+  broken('sets its limit of files to 0', () => ({limits: {maxFiles: 0}})),
   brokenCall('logs the key, in base64', 'listBundles', (call, context) => {
     context.logger.debug(`Authorization: Basic ${btoa(`user:${String(context.options.key)}`)}`);
     return call(context);
@@ -110,7 +110,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenProjects('cuts the slugs of projects after 40 characters', (slug) => slug.slice(0, 40)),
   brokenProjects('puts the slugs of projects into URLs as they are', (slug) => slug.replace(/[?#].*/, '')),
   brokenProjects('puts the slugs of projects into queries as they are', (slug) => slug.replace(/&.*/, '')),
-  broken('does not tell capitals in the slug of a target that it deletes', (good) => ({
+  broken('ignores the case of the slug of a target that it deletes', (good) => ({
     deleteTarget: ({targetSlug}, context) => good.deleteTarget({targetSlug: targetSlug.toLowerCase()}, context),
   })),
   broken('cuts the slugs of targets after ten characters', (good) => ({
@@ -120,20 +120,20 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('ignores which target a new one is to be a copy of', (good) => ({
     createTarget: ({copyFrom: _, ...request}, context) => good.createTarget(request, context),
   })),
-  brokenSlugs('does not tell capitals in the slugs of targets', (slug) => slug.toLowerCase()),
+  brokenSlugs('ignores the case of the slugs of targets', (slug) => slug.toLowerCase()),
   brokenSlugs('cuts the slugs of targets after 63 characters', (slug) => slug.slice(0, 63)),
-  brokenSlugs('takes the slugs of targets for patterns', (slug, known) => {
+  brokenSlugs('treats the slugs of targets as LIKE patterns of SQL', (slug, known) => {
     const pattern = new RegExp(`^${slug.replaceAll(/[?.]/g, '[$&]').replaceAll('_', '.').replaceAll('%', '.*')}$`);
     return known.find((one) => pattern.test(one)) ?? slug;
   }),
-  brokenSlugs('takes the slugs of targets for globs', (slug, known) => {
+  brokenSlugs('treats the slugs of targets as globs', (slug, known) => {
     const pattern = new RegExp(`^${slug.replaceAll(/[?.]/g, '[$&]').replaceAll('*', '.*')}$`);
     return known.find((one) => pattern.test(one)) ?? slug;
   }),
-  brokenSlugs('does not tell how an accent in the slug of a target is written', (slug) => slug.normalize('NFC')),
+  brokenSlugs('normalizes the accents in the slugs of targets', (slug) => slug.normalize('NFC')),
   brokenSlugs('drops a dash at the end of the slugs of targets', (slug) => slug.replace(/-$/, '')),
   brokenSlugs('drops a dot at the end of the slugs of targets', (slug) => slug.replace(/\.$/, '')),
-  broken('removes what it removes from every target', (good) => {
+  broken('removes a variable from every target', (good) => {
     const targets = ['staging', 'production'];
     return {
       async setVariables({targetSlug, ...change}, context) {
@@ -179,7 +179,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return made;
     },
   })),
-  broken('makes no target the primary one', (good) => ({
+  broken('never makes a target the primary one', (good) => ({
     updateTarget: ({primary: _, ...request}, context) => good.updateTarget(request, context),
     readTarget: async (request, context) => ({...(await good.readTarget(request, context)), primary: false}),
   })),
@@ -191,7 +191,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   })),
   brokenValues('trims the values of variables', (value) => value.trim()),
   brokenValues('cuts the values of variables after 4,096 characters', (value) => value.slice(0, 4096)),
-  brokenValues('ends the lines of values of variables in its own way', (value) => value.replaceAll('\r\n', '\n')),
+  brokenValues('changes the line ends in values of variables', (value) => value.replaceAll('\r\n', '\n')),
   broken('never replaces the value of a variable', (good) => ({
     setVariables: async ({targetSlug, set, ...request}, context) => {
       const {items} = await good.listVariables({targetSlug, limit: 5}, context);
@@ -292,13 +292,13 @@ export const brokenBackends: readonly BrokenBackend[] = [
     const {items} = Object(await call(context)) as ListResult<unknown>;
     return {items};
   }),
-  broken('goes on at an offset in a history', (good) => ({
+  broken('pages through a history by offset', (good) => ({
     listDeployments: async (range, context) => {
       const page = await good.listDeployments(range, context);
       return {...page, cursor: page.cursor && String(Number(range.cursor ?? 0) + page.items.length)};
     },
   })),
-  broken('goes on at an offset in its targets, which are in alphabetical order', (good) => ({
+  broken('pages by offset through its targets, which are in alphabetical order', (good) => ({
     listTargets: async ({limit, cursor}, context) => {
       const items = await firstOf(good.listTargets, {limit: 5}, context);
       const sorted = items.toSorted((a, b) => (a.targetSlug < b.targetSlug ? -1 : 1));
@@ -306,12 +306,12 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {items: sorted.slice(Number(cursor ?? 0), end), cursor: end < sorted.length ? String(end) : undefined};
     },
   })),
-  broken('takes the deletion of an unknown target for done', (good) => ({
+  broken('succeeds in deleting an unknown target', (good) => ({
     deleteTarget: (request, context) => ignoring(404, good.deleteTarget(request, context)),
   })),
   broken('accepts any credentials in verify()', () => ({verify: async () => ({account: 'ann'})})),
-  brokenCall('makes a target that there is', 'createTarget', (call, context) => ignoring(409, call(context))),
-  broken('deletes another target than the one that is named', (good) => ({
+  brokenCall('creates a target that already exists', 'createTarget', (call, context) => ignoring(409, call(context))),
+  broken('deletes another target than the named one', (good) => ({
     deleteTarget: ({targetSlug}, context) => ignoring(404, good.deleteTarget({targetSlug: `${targetSlug}-2`}, context)),
   })),
   broken('lists values of variables as their status', (good) => {
@@ -350,20 +350,20 @@ export const brokenBackends: readonly BrokenBackend[] = [
     const {items} = Object(await call(context)) as ListResult<unknown>;
     return {items: [...items, ...items]};
   }),
-  brokenItems('lists what projects are called in place of their slugs', 'listProjects', {
+  brokenItems('lists the names of projects as their slugs', 'listProjects', {
     projectSlug: (slug: string) => slug.replaceAll('-', ' '),
   }),
   brokenCall('answers with default settings for a target that it does not know', 'readTarget', (call, context) =>
     ignoring(404, call(context)),
   ),
-  broken('sets back the settings that are not named', (good) => ({
+  broken('resets the settings that are not named', (good) => ({
     updateTarget: ({targetSlug, settings}, context) =>
       good.updateTarget({targetSlug, settings: {sourceMaps: false, logLevel: 'info', ...settings}}, context),
   })),
   brokenCall('lists no redirects of a target that it does not know', 'listRedirects', (call, context) =>
     ignoring(404, call(context)),
   ),
-  broken('removes all redirects with one', (good) => ({
+  broken('removes all redirects when it removes one', (good) => ({
     changeRedirect: async (request, context) => {
       const {targetSlug, change} = request;
       if (change !== 'remove') return good.changeRedirect(request, context);
@@ -375,7 +375,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenRedirects('forgets the status of redirects', ({status: _, ...redirect}) => redirect),
   brokenRedirects('forgets that a redirect keeps the query', ({forwardQuery: _, ...redirect}) => redirect),
   brokenRedirects('forgets that a redirect keeps what * matches', ({forwardWildcard: _, ...redirect}) => redirect),
-  brokenRedirects('does not tell capitals in the paths of redirects', ({from, ...redirect}) => {
+  brokenRedirects('ignores the case of the paths of redirects', ({from, ...redirect}) => {
     return {...redirect, from: from.toLowerCase()};
   }),
   brokenEnd('lists the first fifty bundles only', 'listBundles', 50),
@@ -386,7 +386,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenCall('lists no access headers of a target that it does not know', 'listAccess', (call, context) =>
     ignoring(404, call(context)),
   ),
-  broken('takes the value of an access header for its ID', (good) => ({
+  broken('uses the value of an access header as its ID', (good) => ({
     changeAccess: async (request, context) => {
       const {targetSlug, add} = request;
       if (add === undefined) return good.changeAccess(request, context);
@@ -616,13 +616,13 @@ export const brokenBackends: readonly BrokenBackend[] = [
     createdAt: () => isoTime(Date.now()),
   }),
   brokenItems('lists bundles that are never ready', 'listBundles', {status: () => 'preparing'}),
-  broken('goes on at its own limit, not where the service ends a page', (good) => ({
+  broken('continues at its own limit, not where the service ends a page', (good) => ({
     listBundles: async (range, context) => {
       const page = await good.listBundles(range, context);
       return {...page, cursor: page.cursor && String(Number(range.cursor ?? 0) + range.limit)};
     },
   })),
-  broken('goes on at an offset, which other bundles move', (good) => ({
+  broken('pages by offset through bundles, which new ones move', (good) => ({
     listBundles: async (range, context) => {
       const page = await good.listBundles(range, context);
       return {...page, cursor: page.cursor && String(Number(range.cursor ?? 0) + page.items.length)};
@@ -671,7 +671,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
     listDeployments: (request, context) =>
       good.listDeployments(request, {...context, projectSlug: context.projectSlug.replace(/-2$/, '')}),
   })),
-  brokenItems('lists references that it cannot use', 'listDeployments', {
+  brokenItems('lists deployments by references that it cannot use', 'listDeployments', {
     deployment: ({deploymentId}: DeploymentRef) => ({deploymentId}),
   }),
   brokenCall('lists a target for each of its deployments', 'listTargets', async (call, context) => {
@@ -681,7 +681,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenItems('reports the hosts of targets as their URLs', 'listTargets', {
     url: (url: string) => url.replace('https://', ''),
   }),
-  brokenItems('lists targets that customers see as others', 'listTargets', {production: () => false}),
+  brokenItems('does not list production targets as such', 'listTargets', {production: () => false}),
   brokenCall('lists a target that it cannot deploy to', 'listTargets', async (call, context) => {
     const page = Object(await call(context)) as ListResult<unknown>;
     return page.cursor === undefined
@@ -751,7 +751,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
       },
     };
   }),
-  broken('reports each deployment that there could be as finished', (good) => ({
+  broken('reports an unknown ID of its own form as finished', (good) => ({
     getDeployment: (deployment, context) => {
       const couldBe = /^\.\.\/\d{6}\?ü \d+#%$/.test(String(deployment.deploymentId));
       return good.getDeployment(deployment, context).catch((error: unknown) => {
