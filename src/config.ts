@@ -217,7 +217,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
   readonly v2?: boolean | undefined;
   /** Skip the upload if the bundle is unchanged. @default false */
   readonly ifChanged?: boolean | undefined;
-  /** Wait until the change is live. @default false */
+  /** Wait until it is live. @default false */
   readonly wait?: boolean | undefined;
   /** Seconds between status checks. @default 5 */
   readonly pollInterval?: number | undefined;
