@@ -27,7 +27,7 @@ import {
   unsupportedWarnings,
   verifyConfiguration,
 } from '../operations/targets/compare-target.js';
-import {leftOut, reportMade} from '../operations/targets/copy-target.js';
+import {reportMade, settingsToComplete} from '../operations/targets/copy-target.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
@@ -59,7 +59,7 @@ export function withAccessValue(host: PipelineHost) {
   return {value, host: {...host, secrets: [...(host.secrets ?? []), value]}};
 }
 
-/** Makes a new target as it is configured, once it is ready. A copy gets what its service left out. */
+/** Makes a new target as it is configured, once it is ready, and completes a copy. */
 export const applyToMade = (value: string): Step<ConfigureRequest<CreateTargetOptions>> => ({
   name: 'apply',
   title: ({request: {options}}) =>
@@ -73,8 +73,8 @@ export const applyToMade = (value: string): Step<ConfigureRequest<CreateTargetOp
     const {open, request, target} = known(ledger, 'open', 'target');
     const {configuration = {}, copyFrom, onAccess} = request.options;
     const {targetSlug} = target;
-    const uncopied = copyFrom === undefined ? {} : await leftOut(open, copyFrom, targetSlug);
-    const settings = {...uncopied, ...configuration.settings};
+    const completing = copyFrom === undefined ? {} : await settingsToComplete(open, copyFrom, targetSlug);
+    const settings = {...completing, ...configuration.settings};
     const wanted = {...configuration, ...(Object.keys(settings).length > 0 && {settings})};
     const state = await readState(open, targetSlug, wanted);
     for (const warning of unsupportedWarnings(open, state, wanted)) outlet.warn(warning);

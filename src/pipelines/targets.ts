@@ -77,7 +77,9 @@ const create: Step<ConfigureRequest<CreateTargetOptions>> = {
     }
     if (dryRun) return {target: {...target, ...(await reportMade(open, request.options))}};
     if (copyFrom !== undefined && !wait)
-      outlet.warn('Without waiting, what the service leaves out of a copy, such as proxies, is not copied.');
+      outlet.warn(
+        `Without waiting, ${targetSlug} may lack settings of ${copyFrom}, such as proxies, and have its host name.`,
+      );
     const isDescribed = Object.keys(configuration).length > 0;
     if (isDescribed && !wait)
       outlet.warn(`Without waiting, ${targetSlug} is not configured. Use target:apply once it is ready.`);

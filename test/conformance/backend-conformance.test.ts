@@ -300,6 +300,28 @@ test('conformance: IDs that are texts fail a backend that says that they are num
   expect(Object.values(await failuresOf(cases))).toEqual([expect.stringContaining('Expected the type of an ID')]);
 });
 
+test('conformance: a copy need not be production if its source is', async () => {
+  const create = (): Backend => {
+    const good = createShelfBackend();
+    return {
+      ...good,
+      readTarget: async (request, context) => ({
+        ...(await good.readTarget(request, context)),
+        unsupported: ['sourceMaps', 'cookies', 'tracing', 'primary'],
+      }),
+      async createTarget(request, context) {
+        const made = await good.createTarget(request, context);
+        const {targetSlug} = made;
+        await good.updateTarget({targetSlug, settings: {production: false}}, context);
+        return made;
+      },
+    };
+  };
+  const cases = backendConformance(create, fixtures).filter(({name}) => name.includes('a copy starts with'));
+  expect(cases).toHaveLength(1);
+  expect(await failuresOf(cases)).toEqual({});
+});
+
 test('conformance: lists may be late', async () => {
   const lateMs = 20;
   const create = (): Backend => {

@@ -42,17 +42,18 @@ export const targetCases = {
       name: 'create-target: a copy starts with what its source has, which must be there',
       isFor: ({copiesTargets}) => copiesTargets !== false,
       proves:
-        'Variables, redirects and settings are copied, and the source keeps them. An unknown source is an error. A backend ' +
-        'that ignores `copyFrom` sets `copiesTargets` to false.',
+        'Variables, redirects and settings are copied, and the source keeps them. Whether production is, is not looked at. ' +
+        'An unknown source is an error. A backend that ignores `copyFrom` sets `copiesTargets` to false.',
       async run(subject) {
         const create = async (wanted: string, copyFrom?: string): Promise<Place> => {
           const {targetSlug} = await subject.call('createTarget', {targetSlug: wanted, name: wanted, copyFrom});
           await subject.ready(targetSlug, {isNew: true});
           return {subject, targetSlug};
         };
-        const copied = ({listVariables, listRedirects, readTarget}: Seen) =>
-          JSON.stringify({listVariables, listRedirects, readTarget});
         const source = await create('conformance-source');
+        const belongsToOne = (await subject.flagOf(source.targetSlug)) === 'production';
+        const copied = ({listVariables, listRedirects, readTarget}: Seen) =>
+          JSON.stringify({listVariables, listRedirects, readTarget: belongsToOne || readTarget});
         const filled = copied(await fill(source, 'OTHER'));
         const copy = await create(newSlug, source.targetSlug);
         await subject.becomes('what the copy has', [filled], async () => copied(await seenAt(copy)));

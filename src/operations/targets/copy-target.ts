@@ -13,22 +13,24 @@ function belongsToOne(name: string): boolean {
   return targetSettings[name]?.ofOne === true;
 }
 
-/** The settings that a copy should have and does not. */
-export async function leftOut(open: OpenBackend, from: string, to: string): Promise<TargetSettings> {
-  if (open.backend.readTarget === undefined) return {};
+/** The settings that complete a copy: what it lacks of its source, and the defaults of what belongs to that one only. */
+export async function settingsToComplete(open: OpenBackend, from: string, to: string): Promise<TargetSettings> {
+  const {readTarget, updateTarget} = open.backend;
+  if (readTarget === undefined || updateTarget === undefined) return {};
   try {
-    const [source, copy] = [
-      await invoke(open, 'readTarget', {targetSlug: from}),
-      await readState(open, to, {settings: {}}),
-    ];
-    const names = compareTarget(copy, {settings: source.settings}).map(({name}) => name);
-    return Object.fromEntries(
-      Object.entries(source.settings).filter(([name]) => names.includes(name) && !belongsToOne(name)),
-    );
+    const {settings} = await invoke(open, 'readTarget', {targetSlug: from});
+    const copy = await readState(open, to, {settings: {}});
+    const different = new Set(compareTarget(copy, {settings}).map(({name}) => name));
+    const wanted = Object.entries(settings).flatMap(([name, value]): (readonly [string, unknown])[] => {
+      if (belongsToOne(name)) return different.has(name) ? [] : [[name, targetSettings[name]?.default]];
+      return different.has(name) ? [[name, value]] : [];
+    });
+    return Object.fromEntries(wanted);
   } catch (error) {
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
     open.host.outlet.warn(
-      `The service may have left out settings of ${from}, such as proxies: they cannot be read. ${error.message}`,
+      `The service may have left out settings of ${from}, such as proxies, and copied its host name: they cannot be ` +
+        `read. ${error.message}`,
     );
     return {};
   }
@@ -98,8 +100,7 @@ async function compareCopy(
   const kept = Object.keys(settings).filter(
     (name) => name !== 'name' && belongsToOne(name) && !(name in copied.settings),
   );
-  // Whether the backend of a plugin copies them can be seen once there is a copy.
-  if (kept.length > 0 && (to !== undefined || open.backend.plugin === undefined))
+  if (kept.length > 0 && (to !== undefined || open.backend.updateTarget !== undefined))
     open.host.outlet.warn(`Not copied from ${from}, because they belong to one target: ${kept.join(', ')}.`);
   return {copied, missing};
 }

@@ -227,17 +227,20 @@ describe('a target that is created', () => {
   test('is as configured once it is ready, and a copy gets what its service leaves out', async () => {
     const {legacy, api, host, push, warnings} = await startTargets();
     await push({...legacy, targetSlug: 'source'});
-    const settings = {proxies: [{path: 'a', host: 'a.example'}], production: true, cookies: true};
+    const own = {production: true, externalHost: 'www.example.com', externalDomain: 'example.com'};
+    const settings = {proxies: [{path: 'a', host: 'a.example'}], cookies: true, ...own};
     await applyTarget({...legacy, targetSlug: 'source', configuration: {settings}}, host);
     for (const service of [legacy, api]) {
       const configuration: TargetConfiguration = {settings: {sourceMaps: true}, access: true};
       const options = {...service, targetSlug: `copy-${service.preference}`, copyFrom: 'source', configuration};
       const made = await createTarget(options, host);
       expect(made).toMatchObject({created: true, access: expect.stringMatching(/^[\w-]{32}$/)});
-      const all = {...configuration, settings: {proxies: settings.proxies, cookies: true, sourceMaps: true}};
+      const reset = {production: false, externalHost: null, externalDomain: null};
+      const all = {...configuration, settings: {proxies: settings.proxies, cookies: true, sourceMaps: true, ...reset}};
       const diff = await diffTarget({...service, targetSlug: made.targetSlug, configuration: all}, host);
       expect(diff.differences).toEqual([]);
-      expect(made.warnings).toEqual(['Not copied from source, because they belong to one target: production.']);
+      const names = 'externalHost, externalDomain, production';
+      expect(made.warnings).toEqual([`Not copied from source, because they belong to one target: ${names}.`]);
     }
     expect(warnings).toEqual([]);
   });

@@ -1,7 +1,14 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
-import type {BundleId, CreateTargetRequest, TargetItem, TargetRequest} from '../../../src/backends/contract.js';
+import type {
+  BundleId,
+  CreateTargetRequest,
+  TargetItem,
+  TargetRequest,
+  TargetSettings,
+  UpdateTargetRequest,
+} from '../../../src/backends/contract.js';
 import {checkBackendShape} from '../../../src/backends/plugins/checked-backend.js';
-import {deletePreview, deployedPreview, deployPreview} from '../../../src/pipelines/previews.js';
+import {deletePreview, deployedPreview, deployPreview, planPreview} from '../../../src/pipelines/previews.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import * as targets from '../../../src/pipelines/targets.js';
 import {acme} from '../acme.js';
@@ -108,6 +115,33 @@ test('a copy says which variables its service left out', async () => {
     missing: ['KEY'],
     warnings: ['new lacks 1 variable: KEY.'],
   });
+});
+
+test('a preview that its service copied whole is not production, and has not the host of its source', async () => {
+  const settings = new Map<string, TargetSettings>([
+    ['qa', {production: true, externalHost: 'www.example.com', logLevel: 'debug'}],
+  ]);
+  const {options, slugs, host} = await startNameless({
+    listTargets: async () => ({
+      items: [...slugs].map((targetSlug) => ({targetSlug, production: settings.get(targetSlug)?.production})),
+    }),
+    createTarget: async ({targetSlug, copyFrom = ''}: CreateTargetRequest) => {
+      slugs.add(targetSlug);
+      settings.set(targetSlug, settings.get(copyFrom) ?? {});
+      return {targetSlug};
+    },
+    readTarget: async ({targetSlug}: TargetRequest) => ({settings: settings.get(targetSlug) ?? {}}),
+    updateTarget: async ({targetSlug, settings: changed}: UpdateTargetRequest) =>
+      void settings.set(targetSlug, {...settings.get(targetSlug), ...changed}),
+  });
+  const pushRecords = {read: async () => undefined, write: async () => undefined};
+  const preview = {...options, branch: 'a', copyFrom: 'qa', pushRecords};
+  const warning = 'Not copied from qa, because they belong to one target: production, externalHost.';
+  expect((await planPreview(preview, host)).warnings).toContain(warning);
+  const {targetSlug, warnings} = deployedPreview(await deployPreview(preview, host), 'a');
+  expect(warnings).toEqual([warning]);
+  expect(settings.get(targetSlug)).toEqual({production: false, externalHost: null, logLevel: 'debug'});
+  expect(await deletePreview(preview, host)).toMatchObject({deleted: true});
 });
 
 test('a preview of a backend that lists no names is one target, which goes down', async () => {
