@@ -13,7 +13,7 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
       )
       .replace(/\b(bearer|basic) [\w.~+/-]{16,}=*/gi, `$1 ${mask}`)
       .replace(/[^\s"'<>]+/g, (word) =>
-        word.includes('://') ? maskQueries(word.replace(urlCredentials, `$1${mask}@`)) : word,
+        word.includes('://') ? maskQueries(word.replace(urlCredentials, maskUser)) : word,
       );
 }
 
@@ -132,6 +132,13 @@ function formsOf(secrets: readonly string[]): readonly string[] {
 /** The user and password of a URL, also one that is invalid because the password contains a slash or the like. */
 const urlCredentials = /(\b[a-z][\w+.-]{0,30}:[/]{2})(?:[^/?#]*@|[^/?#@:]*:(?!\d{1,5}[/?#])(?:[^@]{0,200}@)+)/gi;
 
+/** Users of URLs that are no secrets: accounts of SSH, and the placeholders of documentation. */
+const plainUser = /^(?:(?:git\+)?ssh|sftp):[/]{2}[^/?#@:]*@$|:[/]{2}(?:USER(?::PASSWORD)?|TOKEN)@$/;
+
+function maskUser(url: string, scheme: string): string {
+  return plainUser.test(url) ? url : `${scheme}${mask}@`;
+}
+
 /** The password of a URL, and the user with it. The URL may be invalid; the password may have any character. */
 export function passwordsIn(text: string): readonly string[] {
   const url = /^[a-z][\w+.-]*:?[/]+([^/?#@:]*:(?![/]{2})([^/?#]*|(?!\d{1,5}[/?#]).*))@/is;
@@ -139,9 +146,10 @@ export function passwordsIn(text: string): readonly string[] {
   return both === undefined || password === undefined ? [] : [both, password];
 }
 
-/** Whether a text is a URL with a user. */
+/** Whether a text is a URL with a password, or with a user that is masked. */
 export function hasCredentials(text: string): boolean {
-  return passwordsIn(text).length > 0 || /^\s*[a-z][\w+.-]*:[/]{2}[^/?#]*@/i.test(text);
+  const [user] = /^[a-z][\w+.-]*:[/]{2}[^/?#]*@/i.exec(text.trim()) ?? [];
+  return passwordsIn(text).length > 0 || (user !== undefined && !plainUser.test(user));
 }
 
 function maskQueries(word: string): string {

@@ -1,3 +1,5 @@
+import {withoutEscapeSequences} from './escape-sequences.js';
+
 /** Ends `text` with a full stop unless it has one, for messages that end in someone else's words. */
 export function asSentence(text: string): string {
   const trimmed = text.trimEnd();
@@ -9,9 +11,11 @@ export function asClause(message: string): string {
   return message.replace(/\.$/, '');
 }
 
-/** Someone else's text in one line, without control characters and bidirectional marks. */
+/** Someone else's text in one line, without escape sequences, control characters and bidirectional marks. */
 export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  return withoutEscapeSequences(text)
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim();
 }
 
 /** `1 file`, `2 files` */

@@ -111,6 +111,13 @@ describe('createRedactor', () => {
     ['https://s3.test/b/k?X-Amz-Signature=abc&x=1 is gone', 'https://s3.test/b/k?*** is gone'],
     ['via http://user:pass@proxy.test:3128', 'via http://***@proxy.test:3128'],
     ['the bearer of good news', 'the bearer of good news'],
+    ['https://canary@host.test/x', 'https://***@host.test/x'],
+    ['sftp://me:canary@host.test:22/x', 'sftp://***@host.test:22/x'],
+    // SSH needs the user, who is no secret.
+    ['cannot reach sftp://me@host.test:22/x', 'cannot reach sftp://me@host.test:22/x'],
+    ['git+ssh://git@host.test/x', 'git+ssh://git@host.test/x'],
+    ['must be acme://USER@HOST[:PORT]', 'must be acme://USER@HOST[:PORT]'],
+    ['such as http://USER:PASSWORD@HOST', 'such as http://USER:PASSWORD@HOST'],
   ])('turns %j into %j', (text, expected) => {
     expect(createRedactor([])(text)).toBe(expected);
   });
@@ -177,7 +184,7 @@ describe('serverMessage', () => {
     ['{"detail":{"field":["wrong"]}}', '{"field":["wrong"]}'],
     ['{"field":["wrong"]}', '{"field":["wrong"]}'],
     ['"just a string"', 'just a string'],
-    ['plain\r\n\ttext\u0007\u001b[31m red', 'plain text [31m red'],
+    ['plain\r\n\ttext\u0007\u001b[31m red', 'plain text red'],
     ['', undefined],
     [' \n ', undefined],
     ['<html><body>no</body></html>', undefined],

@@ -22,12 +22,14 @@ const fileName = /\.(?:json|ya?ml|[cm]?js|tar|t?gz|pem|crt|toml|txt)$/i;
 const otherUrl = /^((?!https?:)(?:[a-z][\w+.-]*:)+\/\/)(?:[^\s@/?#\\]*@)?([\w.,:[\]-]+)(?:\/[\w./-]*)?$/i;
 /** What a text has that some driver takes for an address: `tcp:host`, `user@host:path`, `host=name`. */
 const addressLike = /:\S|@|(?:host|server|source|addr)\w{0,20}\s{0,20}=/i;
+/** What a server is recognized by: the fingerprint of its certificate or host key, or that key. */
+const pin = /^(?:(?:md5|sha\d+)[:-][\w+/=:]{32,}|(?:[\da-f]{2}:){15,}[\da-f]{2}|(?:ssh|ecdsa|sk)-\S+ AAAA.*)$/i;
 const path = /^(?:[.~]|\/(?![/\\])|[a-z]:\\)/i;
 
 function addressesOf(text: string, option: string): readonly string[] {
   // Without the characters that URL parsers ignore.
   const plain = text.replaceAll(/[\t\n\r]|^[\p{Cc} ]+|(?<![\p{Cc} ])[\p{Cc} ]+$/gu, '');
-  if (plain === '') return [];
+  if (plain === '' || pin.test(plain)) return [];
   const [, scheme = '', hosts = ''] = otherUrl.exec(plain) ?? [];
   if (hosts !== '') return hosts.split(',').map((host) => `${scheme}${host}`.toLowerCase());
   const isHostOption = hostOption.test(option);

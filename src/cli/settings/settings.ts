@@ -301,7 +301,7 @@ export function runSettings(run: Settings, fresh: Settings, flags: FlagValues, c
         return settings === run && /^@/.test(String(flags[flag.name])) ? [flags[flag.name]] : [];
       // The only one that can serve.
       if (key === 'runtimeBackend' && value === 'auto' && run.apiOrigin === undefined) return ['legacy'];
-      return key === 'backendOptions' ? optionTexts(settings, flags) : [value].flat();
+      return key === 'backendOptions' ? optionTexts(settings) : [value].flat();
     };
     const shownOf = (settings: Settings) =>
       textsOf(settings)
@@ -312,18 +312,12 @@ export function runSettings(run: Settings, fresh: Settings, flags: FlagValues, c
 }
 
 /** The options of the chosen backend, as they are typed. Of a secret, only the name of its file. */
-function optionTexts(
-  {runtimeBackend, backendOptions}: Settings,
-  {'backend-option': typed}: FlagValues,
-): readonly string[] {
+function optionTexts({runtimeBackend, backendOptions}: Settings): readonly string[] {
   const options = Object.entries(ownValue(backendOptions.value, runtimeBackend.value) ?? {});
   return options.flatMap(([name, value]) => {
     const own = value instanceof OptionText ? value.text : value;
     const text = typeof own === 'string' ? own : JSON.stringify(own);
-    if (isSecretName(name) && !text.startsWith('@')) return [];
-    const isTyped = [typed].flat().some((pair) => String(pair).startsWith(`${name}=`));
-    // A URL of a variable that has a user is left out where it is shown: the next command has it, too.
-    return [`${name}=${isTyped ? text.replace(/^([a-z][\w+.-]*:\/\/)[^/?#@]*@/i, '$1') : text}`];
+    return isSecretName(name) && !text.startsWith('@') ? [] : [`${name}=${text}`];
   });
 }
 

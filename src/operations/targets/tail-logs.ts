@@ -72,8 +72,7 @@ async function* entriesOf(open: OpenBackend, targetSlug: string): AsyncGenerator
 
 /** What an app logs may control a terminal. Its line breaks and tabs stay. */
 function cleaned({message, time, level, requestId}: LogEntry): LogEntry {
-  const line = (text: string | undefined) =>
-    text === undefined ? undefined : oneLine(withoutEscapeSequences(text)) || undefined;
+  const line = (text: string | undefined) => (text === undefined ? undefined : oneLine(text) || undefined);
   return {
     message: withoutEscapeSequences(message).replaceAll(/(?![\t\n])\p{Cc}/gu, ''),
     time: line(time),

@@ -116,10 +116,10 @@ describe('for people', () => {
   test('the command to type has no option that would be masked, so that it can run', () => {
     const {output, texts} = collect();
     output.addSecrets(['canary-1']);
-    const run = ['url=https://a.example', 'pin=canary-1', 'proxy=http://me:pw@b.example'];
+    const run = ['url=sftp://me@a.example', 'pin=canary-1', 'proxy=http://me:pw@b.example', 'to=https://me@c.example'];
     output.completeHints({settings: [{flag: '--backend-option', run, fresh: []}]});
     output.error('It failed.', [[{run: ['bundle:list', '--runtime-backend', 'acme']}]]);
-    const command = 'mycli bundle:list --runtime-backend acme --backend-option url=https://a.example';
+    const command = 'mycli bundle:list --runtime-backend acme --backend-option url=sftp://me@a.example';
     expect(texts().stderr).toBe(`Error: It failed.\n  ${command}\n`);
   });
 

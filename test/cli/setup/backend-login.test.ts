@@ -45,6 +45,10 @@ test.each<[object, string]>([
   [{db: 'redis://a:1,redis://b:2', s: 'unix:///run/x'}, 'redis://a:1,redis://b:2 unix:///run/x'],
   [{db: String.raw`postgres://b\@a`, dsn: 'me:pw@tcp(b:3306)/x'}, String.raw`postgres://b\@a tcp(b:3306)/x`],
   [{db: 'host=b user=x password=pw', url: 'https://{t}.a b'}, 'host=b user=x password=*** https://{t}.a b'],
+  // What pins a server is no address.
+  [{hostKey: 'SHA256:Cfi+47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3h', pin: `sha256-${'Ab/='.repeat(11)}`}, ''],
+  [{hostKey: `MD5:${'16:27:AC:A5:'.repeat(4)}`.slice(0, -1), server: '16:27:ac:a5:'.repeat(4).slice(0, -1)}, ''],
+  [{hostKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me@b.example', server: 'sha256:8443'}, 'https://sha256:8443'],
   [{db: 'tcp:b', git: 'me@b:path', host: '/run/x', broken: 'https://'}, 'tcp:b b:path /run/x https://'],
 ])('options %j: name the addresses %s', (options, origins) => {
   expect(originsIn(options).join(' ')).toBe(origins);
@@ -81,6 +85,8 @@ describe('the stored secrets of a backend', () => {
     [{url: 'https://acme.example', hook: 'https://b.example/x'}, ''],
     [{host: 'b.example'}, ''],
     [{host: new OptionText('b.example')}, ' --backend-option host=b.example'],
+    // It would be masked, so nobody could run it.
+    [{url: new OptionText('https://me@b.example')}, ''],
   ])('login: stored secrets go to no other address than at the login: %j', async (given, flags) => {
     expect(await storedSecrets({name: 'acme'}, {...given}, {}, file)).toEqual({});
     expect(warnings).toEqual([
