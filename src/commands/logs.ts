@@ -41,7 +41,7 @@ export default class Logs extends BaseCommand<typeof Logs, 'logs'> {
     };
     const {entries, clockAheadMs} = await openLogs({...options, onReconnect}, host);
     for (const line of places) output.info(line);
-    output.info(`Waiting for the logs of ${options.targetSlug}. Press Ctrl-C to stop.`);
+    output.info(`Connecting to the logs of ${options.targetSlug}. Press Ctrl-C to stop.`);
     try {
       for await (const entry of entries) {
         if (heard.isInterrupted) output.info(`Reconnected. Entries from ${heard.at} to ${time()} may be missing.`);

@@ -1,9 +1,6 @@
-import type {DeploymentItem} from '../backends/contract.js';
-import {readHistory} from '../operations/list-bundles.js';
 import {quickLook} from '../operations/call-backend.js';
 import {listedUrl} from '../operations/targets/find-targets.js';
-import {failedChecks} from '../operations/deploy/check-deployment.js';
-import {deployableIds, previousDeployment} from '../operations/deploy/rollback-bundle.js';
+import {canRollBack} from '../operations/deploy/rollback-bundle.js';
 import {known, urlOf, type Ledger} from './ledger.js';
 import {describeDuration} from './report.js';
 
@@ -35,14 +32,11 @@ export async function withNextSteps<Made extends Ledger, Result>(
   const next = {hasHistory, canDeploy: open.backend.deploy !== undefined, canRollBack: false};
   if (release === undefined) return {took, result: resultOf(ledger), next};
   const {targetSlug} = release;
-  const asks = history && hasHistory && status === 'finished';
-  const [url, items = [], existing] = await Promise.all([
+  const asks = history && status === 'finished';
+  const [url, goesBack] = await Promise.all([
     urlOf(ledger) ?? ledger.listedUrl ?? quickLook(open, (once) => listedUrl(once, targetSlug)),
-    asks ? quickLook(open, (once) => readHistory(once, targetSlug)) : ([] as readonly DeploymentItem[]),
-    asks ? quickLook(open, deployableIds) : undefined,
+    asks && canRollBack(open, targetSlug),
   ]);
   ledger.url = url;
-  const failed = items.length === 0 ? [] : await failedChecks(open, targetSlug);
-  const {previous} = previousDeployment(items, failed, existing);
-  return {took, result: resultOf(ledger), next: {...next, canRollBack: previous !== undefined}};
+  return {took, result: resultOf(ledger), next: {...next, canRollBack: goesBack === true}};
 }

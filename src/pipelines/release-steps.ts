@@ -9,7 +9,7 @@ import {
   recordFailedCheck,
   shownPlace,
 } from '../operations/deploy/check-deployment.js';
-import {deployAgain, deploymentBefore, provesFailure} from '../operations/deploy/rollback-bundle.js';
+import {canRollBack, deployAgain, deploymentBefore, provesFailure} from '../operations/deploy/rollback-bundle.js';
 import type {InSlot} from '../operations/deploy/start-deployment.js';
 import {deploymentFailed, pollDeployment} from '../operations/deploy/wait-for-deployment.js';
 import {activeGuards, askForTarget, checkGuards, describeGuards} from '../operations/guard/guards.js';
@@ -92,7 +92,8 @@ export const check: Step = {
     Object.assign(ledger, {check: outcome, url});
     if (!outcome.passed) {
       if (refused === undefined) await recordFailedCheck(open, targetSlug, bundleId);
-      throw checkFailed(open, {bundleId, release}, checked);
+      const goesBack = !release.rollsBack && (await canRollBack(open, targetSlug)) !== false;
+      throw checkFailed(open, {bundleId, targetSlug, goesBack}, checked);
     }
     outlet.title(describeChecks(outcome));
     return {};

@@ -285,7 +285,7 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   },
   ERR_UNHEALTHY: async () => {
     const {origin} = await startServer((_request, response) => response.writeHead(503).end('The database is down.'));
-    await deployAfter([], 'finished', {check: {url: `${origin}/health`, retries: 2, interval: 0}});
+    await deployAfter([bundle41], 'finished', {check: {url: `${origin}/health`, retries: 2, interval: 0}});
   },
   ERR_ROLLED_BACK: () => deployAfter([bundle41], 'failed', {rollbackOnFailure: true}),
   ERR_NOT_ROLLED_BACK: () => deployAfter([], 'failed', {rollbackOnFailure: true}),

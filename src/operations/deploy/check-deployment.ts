@@ -140,7 +140,9 @@ function checkedUrl(place: string, targetUrl: string | undefined): URL | undefin
 
 interface Unhealthy {
   readonly bundleId: BundleId;
-  readonly release: Pick<Release, 'targetSlug' | 'rollsBack'>;
+  readonly targetSlug: string;
+  /** Whether to say how to roll back. */
+  readonly goesBack: boolean;
 }
 
 export function checkFailed(open: OpenBackend, deployed: Unhealthy, {checks, refused}: CheckedDeployment): Error {
@@ -152,24 +154,22 @@ type FailedResult = Pick<CheckedAddress, 'url' | 'attempts' | 'status' | 'reason
 
 function unhealthy(
   open: OpenBackend,
-  {bundleId, release: {targetSlug, rollsBack}}: Unhealthy,
+  {bundleId, targetSlug, goesBack}: Unhealthy,
   {url, attempts, reason = 'it did not pass'}: FailedResult,
 ): Error {
   const times = attempts > 1 ? ` ${String(attempts)} times` : '';
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but the check of ${url} failed${times}: ${reason}`;
-  const hasHistory = open.backend.listDeployments !== undefined;
+  const command = {run: ['bundle:rollback', ...open.flags(targetSlug)]};
   return createError('ERR_UNHEALTHY', asSentence(message), {
     suggestions: [
       ...(attempts === 0 ? ['Pass a full URL to check: --check https://HOST/PATH'] : []),
-      ...(rollsBack || !hasHistory
-        ? []
-        : [['To roll back, run: ', {run: ['bundle:rollback', ...open.flags(targetSlug)]}] as const]),
+      ...(goesBack ? [['To roll back, run: ', command] as const] : []),
     ],
   });
 }
 
 function uncheckable(
-  {bundleId, release: {targetSlug}}: Unhealthy,
+  {bundleId, targetSlug}: Unhealthy,
   {url, status, reason = ''}: FailedResult,
   {check: {headers = {}, user}, wants}: NonNullable<CheckedDeployment['refused']>,
 ): Error {

@@ -3,7 +3,7 @@ import {isUnderWay} from '../../backends/members.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
-import {allowChange, unlessUnreadable} from '../call-backend.js';
+import {allowChange, quickLook, unlessUnreadable} from '../call-backend.js';
 import type {FailedCheck} from '../host.js';
 import {isNameless, isUnclear, liveDeployment, readBundles, readHistory, resolveBundleId} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -65,6 +65,17 @@ export async function deployableIds(open: OpenBackend): Promise<ReadonlySet<Bund
   if (open.backend.listBundles === undefined) return undefined;
   const bundles = await unlessUnreadable(open, readBundles(open));
   return bundles && new Set(bundles.items.filter(({status}) => status !== 'deleting').map(({bundleId}) => bundleId));
+}
+
+/** Whether a rollback would find a bundle: a look that nobody hears of. Undefined if it fails. */
+export async function canRollBack(open: OpenBackend, targetSlug: string): Promise<boolean | undefined> {
+  if (open.backend.listDeployments === undefined) return false;
+  const [items, existing] = await Promise.all([
+    quickLook(open, (once) => readHistory(once, targetSlug)),
+    quickLook(open, deployableIds),
+  ]);
+  if (items === undefined) return undefined;
+  return previousDeployment(items, await failedChecks(open, targetSlug), existing).previous !== undefined;
 }
 
 type KnownDeployment = DeploymentItem & {readonly bundleId: BundleId};

@@ -104,7 +104,7 @@ async function run(line: string): Promise<{code: number | null; stdout: string; 
   // What follows something never ends by itself.
   const ready = /^mycli logs/.test(line) ? child.stderr : isReady;
   ready?.on('data', (said: Buffer) => {
-    if (ready === child.stdout || said.includes('Waiting for the logs')) child.kill('SIGINT');
+    if (ready === child.stdout || said.includes('Connecting to the logs')) child.kill('SIGINT');
   });
   const texts = Promise.all([text(child.stdout), text(child.stderr)]);
   const [code] = (await once(child, 'close')) as [number | null];

@@ -43,7 +43,7 @@ describe.each(['legacy', 'api'])('a check with %s', (preference) => {
     expect(paths).toEqual(['/static/index.html']);
   });
 
-  test('that does not pass is an error of its own, which says how to roll back', async () => {
+  test('that does not pass is an error of its own, which says how to roll back if something else ran before', async () => {
     const service = await startService();
     service.runtime.addFault(broken);
     const error = await failureOf(push(service, {preference, check: {...home, retries: 2, interval: 0}}));
@@ -59,7 +59,11 @@ describe.each(['legacy', 'api'])('a check with %s', (preference) => {
     expect(error.message).toMatch(
       `Bundle 1 was deployed to staging, but the check of ${url} failed 3 times: it returned 503 Service Unavailable`,
     );
-    expect(error.suggestions.join()).toContain('mycli bundle:rollback --project shop --target staging');
+    expect(error.suggestions).toEqual([]);
+    const deployed = await startDeployed();
+    deployed.runtime.addFault(broken);
+    const {suggestions} = await failureOf(push(deployed, {preference, check: home}));
+    expect(suggestions.join()).toContain('mycli bundle:rollback --project shop --target staging');
   });
 
   test('rolls back to what ran before if that was asked for', async () => {
