@@ -9,14 +9,21 @@ import {collectPages, everything, listPages, type ListPart} from './pages.js';
 
 async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   const {projectSlug} = open;
-  const latest = (await readBundles(open)).items.find(({status}) => status === 'ready' || status === 'unknown');
+  const {items} = await readBundles(open);
+  const latest = items.find(({status}) => status === 'ready' || status === 'unknown');
   if (latest?.status === 'ready') return latest;
   if (latest !== undefined) {
     const message = `The server does not report whether bundle ${String(latest.bundleId)}, the newest, can be deployed.`;
     throw createError('ERR_RESPONSE_INVALID', message, {suggestions: ['Pass a bundle ID instead of "latest".']});
   }
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no bundle that can be deployed.`, {
-    suggestions: [['Push one with ', {run: ['bundle:push', ...placeFlags({projectSlug})]}, '.']],
+    suggestions: [
+      [
+        items.length > 0 ? 'Push one with ' : 'Check the name of the project, or push one with ',
+        {run: ['bundle:push', ...placeFlags({projectSlug})]},
+        '.',
+      ],
+    ],
   });
 }
 

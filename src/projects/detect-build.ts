@@ -55,7 +55,7 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
   if (named.length === 0) return detected;
   const own = project.isWorkspace ? undefined : detected?.buildCommand;
   const unfit = {
-    problem: `Nothing here can be pushed, but there are builds in ${listPaths([...members, ...outputs])}.`,
+    problem: `This project has no build of its own, but there are builds in ${listPaths([...members, ...outputs])}.`,
     advice:
       `Choose one of them: pass ${named.join(' or ')}` +
       (own === undefined ? '' : `. To push this folder's own build, run ${own} first`),

@@ -158,7 +158,7 @@ describe('detectBuild', () => {
       exists: true,
     });
     expect((await detectBuild(root))?.unfit).toEqual({
-      problem: 'Nothing here can be pushed, but there are builds in dist/apps/api, dist/apps/web.',
+      problem: 'This project has no build of its own, but there are builds in dist/apps/api, dist/apps/web.',
       advice: 'Choose one of them: pass dist/apps/api',
     });
     await project([], ['apps/shop/dist/index.html'], {'apps/shop/package.json': '{"devDependencies": {"vite": "8"}}'});
@@ -266,7 +266,7 @@ describe('detectBuild', () => {
       'client/package.json': '{"dependencies": {"react-scripts": "5"}}',
     });
     expect((await detectBuild(root))?.unfit).toEqual({
-      problem: 'Nothing here can be pushed, but there are builds in client.',
+      problem: 'This project has no build of its own, but there are builds in client.',
       advice: "Choose one of them: pass -C client. To push this folder's own build, run npm run build first",
     });
   });
@@ -286,7 +286,7 @@ describe('detectBuild', () => {
         'packages/ui/package.json': '{}',
       });
       const unfit = {
-        problem: 'Nothing here can be pushed, but there are builds in apps/web.',
+        problem: 'This project has no build of its own, but there are builds in apps/web.',
         advice: 'Choose one of them: pass -C apps/web',
       };
       expect(await detectBuild(root)).toMatchObject({exists: false, unfit});
@@ -421,7 +421,14 @@ describe('verifyBuildDirectory', () => {
       suggestions: [
         'web/out looks like a site that was built. To use it, run mycli bundle:push web/out',
         'public looks like a site that was built. To use it, run mycli bundle:push public',
-        'Build the application first, or pass the folder it builds into with --build-directory DIR.',
+        'Build the application first. If it builds into another folder, set buildDirectory in mycli.config. ' +
+          'To use it, run mycli bundle:push DIR',
+      ],
+    });
+    const places = {cwd: root, project: join(root, 'src'), command: []};
+    await expect(verifyBuildDirectory(join(root, 'src/build'), places)).rejects.toMatchObject({
+      suggestions: [
+        'Build the application first. If it builds into another folder, set buildDirectory in mycli.config.',
       ],
     });
   });

@@ -39,7 +39,7 @@ export async function verifyBuildDirectory(directory: string, places: Places): P
   }
   if (stats.isDirectory()) return;
   throw createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} is a file.`, {
-    suggestions: ['Pass the folder with --build-directory DIR.'],
+    suggestions: ['Set buildDirectory to the folder that the application builds into.'],
   });
 }
 
@@ -74,7 +74,8 @@ interface Advising {
 
 function suggestionsFor(detected: DetectedBuild | undefined, {isWanted, show, toUse}: Advising): readonly Suggestion[] {
   if (detected === undefined) {
-    return ['Build the application first, or pass the folder it builds into with --build-directory DIR.'];
+    const advice = 'Build the application first. If it builds into another folder, set buildDirectory in mycli.config.';
+    return [toUse(advice, 'DIR')];
   }
   const {framework, buildDirectory, buildCommand, exists, static: isStatic} = detected;
   const folder = show(buildDirectory);

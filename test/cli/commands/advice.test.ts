@@ -164,7 +164,7 @@ describe('a suggested command, pasted into a fresh shell of the same folder', ()
       'of a project without bundles',
       ['bundle:deploy', 'latest'],
       {MYCLI_PROJECT: 'empty'},
-      'Push one with',
+      'Check the name of the project, or push one with',
       {project: 'empty', target: 'staging'},
     ],
     [
