@@ -36,11 +36,15 @@ const pages = [
     .map(({name}) => `examples/${name}/README.md`),
 ];
 
+/** The blocks of code of a page, as `[, language, text]`. */
+function blocksOf(text: string) {
+  return [...text.matchAll(/^ *```(\w*)[^\n]*\n(.*?)^ *```$/gms)];
+}
+
 /** The lines of a page that call mycli: of its code, and what it says in a sentence. */
 function linesOf(page: string): readonly string[] {
   const text = readFileSync(path.join(root, page), 'utf8');
-  const blocks = [...text.matchAll(/^ *```(\w*)[^\n]*\n(.*?)^ *```$/gms)];
-  const code = blocks
+  const code = blocksOf(text)
     .filter(([, language = '']) => ['sh', 'powershell', 'console', 'yaml', 'groovy'].includes(language))
     .flatMap(([, , lines = '']) => lines.replaceAll(/\\\n\s*/g, ' ').split('\n'));
   const prose = text.replaceAll(/^ *```.*?^ *```$/gms, '');
@@ -129,6 +133,23 @@ describe('every line of a page that calls mycli is one that mycli takes', () => 
     });
     expect(problems).toEqual([]);
   });
+});
+
+/** The lines with a comment, which zsh takes for arguments when they are pasted. Scripts may have some. */
+function commentsIn(text: string): readonly string[] {
+  const typed = blocksOf(text).filter(([, language = '', lines = '']) => {
+    return ['sh', 'powershell', 'console'].includes(language) && !lines.startsWith('#!');
+  });
+  return typed.flatMap(([, , lines = '']) => lines.split('\n').filter((line) => /(?:^|\s)#/.test(line)));
+}
+
+test.each(pages)('%s: its command lines can be pasted into a shell that takes no comments', (page) => {
+  expect(commentsIn(readFileSync(path.join(root, page), 'utf8'))).toEqual([]);
+});
+
+test('comments in command lines are found', () => {
+  expect(commentsIn('```sh\nmycli push # or deploy\n# later\n```\n')).toEqual(['mycli push # or deploy', '# later']);
+  expect(commentsIn('```sh\n#!/bin/sh\nmycli push # or deploy\n```\n')).toEqual([]);
 });
 
 test('the lines of the pages are found', () => {

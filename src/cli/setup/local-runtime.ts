@@ -84,7 +84,7 @@ export function nextSteps(
     [{run: ['init']}],
     [{run: ['bundle:push', '--project', 'my-shop', '--target', 'staging', '--wait']}],
     '',
-    `The target is then served at ${runtime.siteUrl('my-shop', 'staging')}, which resolves in browsers and curl on this machine.`,
+    `The target is then served at ${runtime.siteUrl('my-shop', 'staging')}, which browsers and curl -L open on this machine.`,
     `Other programs may need ${runtime.appsOrigin}/my-shop/staging/ instead. Press Ctrl-C to stop the runtime.`,
   ];
 }

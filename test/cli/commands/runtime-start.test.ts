@@ -35,7 +35,7 @@ test('runtime:start says what to type next and how to stop', async () => {
   expect(stderr).not.toContain('MYCLI_API_ORIGIN');
   expect(stderr).toContain('mycli init\nmycli push --project my-shop --target staging --wait\n');
   expect(stderr).toContain(
-    `The target is then served at http://staging--my-shop.localhost:${new URL(appsOrigin).port}/, which resolves in browsers and curl`,
+    `The target is then served at http://staging--my-shop.localhost:${new URL(appsOrigin).port}/, which browsers and curl -L open`,
   );
 });
 
