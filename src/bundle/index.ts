@@ -23,7 +23,8 @@ export {
 } from './files/patterns.js';
 export {verifyMarks} from './files/public-files.js';
 export {checkFileKinds, privateFilesIn} from './files/file-kinds.js';
-export {debrisWarnings} from './files/scan.js';
+export {readIgnoreRules} from './files/ignore-rules.js';
+export {debrisWarnings, scanBuildDirectory} from './files/scan.js';
 export {planBundle, type BundlePlan} from './plan.js';
 export {checkArchivedScripts} from './files/server-code.js';
 export {withReaders} from './prebuilt/bundle-readers.js';

@@ -8,22 +8,30 @@ export const dataFolders = ['bundles', 'sites', 'temporary'] as const;
 /** What tells a data folder. */
 export const dataMarks = [...dataFolders, 'credentials.json'] as const;
 
-/** Names of files that may be one of mycli's: data and texts. */
-const candidate = /(?:^|\/)(?:\.env[^/]*|[^./]+|[^/]+\.(?:env|json|jsonl|ndjson|log|txt))$/i;
+/** What mycli reads in the folder of a project: nobody else needs it. */
+export const ownSource = /^(?:\.bundleignore|mycli\.config\.(?:[cm]?[jt]s|json))$/;
+
+/** Names of scripts and assets, which mycli never writes: they are most of a build, and need not be read. */
+const asset =
+  /\.(?:[cm]?[jt]sx?|css|html?|map|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|otf|eot|wasm|mp[34]|webm|pdf)$/i;
 /** Bytes that tell what a file is. */
 const headBytes = 4096;
 
 const manifest = /^\{\s*"schemaVersion": 1,\s*"format"/;
 const events = /^\{"version":1,"sequence":\d+,/;
 const variable = /^MYCLI_[A-Z_]+=/m;
+/** What the value of an access header begins with, so that a file with one is known wherever it is. */
+export const accessPrefix = 'mycli-access-';
+const access = new RegExp(String.raw`^(?:\S+ )?${accessPrefix}[\w-]{32}$`, 'm');
 
-/** What mycli writes into a folder of the user: the manifest of an archive, `--events` and `--output-env`. */
-export type OwnFile = 'manifest' | 'events' | 'variables';
+/** What mycli writes into a user's folder: the manifest of an archive, `--events`, `--output-env` and access values. */
+export type OwnFile = 'manifest' | 'events' | 'variables' | 'access';
 
 /** Which of mycli's files begins so, if any. */
 export function ownKind(head: string): OwnFile | undefined {
   if (manifest.test(head)) return 'manifest';
   if (events.test(head)) return 'events';
+  if (access.test(head)) return 'access';
   // The last line may be cut off.
   const lines = head.slice(0, head.lastIndexOf('\n') + 1);
   return variable.test(lines) && isDotenv(lines) ? 'variables' : undefined;
@@ -31,7 +39,7 @@ export function ownKind(head: string): OwnFile | undefined {
 
 /** Whether a file of a build may be one of mycli's. */
 export function mayBeOwn(path: string): boolean {
-  return candidate.test(path);
+  return !asset.test(path);
 }
 
 /** The first bytes of a regular file as text; empty for anything else. `head` can be used for many files. */

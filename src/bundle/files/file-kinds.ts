@@ -71,11 +71,6 @@ const secretKinds: readonly SecretKind[] = [
   },
 ];
 
-const ownConfiguration = {
-  path: /(?:^|\/)mycli\.config\.(?:[cm]?[jt]s|json)$/,
-  reason: 'the configuration of mycli',
-} as const satisfies FileKind;
-
 const otherKinds: readonly FileKind[] = [
   {
     path: /\.(?:db|sqlite[23]?|mdb)$/i,
@@ -111,7 +106,7 @@ const otherKinds: readonly FileKind[] = [
     path: /(?:^|\/)(?:\.(?:github|circleci|gitlab|husky)\/|\.(?:gitlab-ci|travis)\.yml$|Jenkinsfile$|(?:azure|bitbucket)-pipelines\.yml$)/,
     reason: 'configuration of CI',
   },
-  ownConfiguration,
+  {path: /(?:^|\/)mycli\.config\.(?:[cm]?[jt]s|json)$/, reason: 'the configuration of mycli'},
   {path: /(?:^|\/)prisma\//, reason: 'a database schema'},
   // Packages of libraries have their types beside their scripts. Streams of video are in files of the same name.
   {path: /(?<!\.d)\.[cm]?ts$/i, reason: 'a source', unless: /\.m3u8$/i},
@@ -182,8 +177,7 @@ export async function checkFileKinds(files: readonly BundleFile[], options: Chec
     ...unneeded.filter(({kind}) => kind.isRefused),
   ];
   if (exposed.length > 0 && !allowSensitiveFiles) throw exposedError(exposed, options);
-  const isToldAlways = ({kind}: FoundFile) => kind.isRefused === true || kind === ownConfiguration;
-  const told = framework?.lists === undefined ? unneeded : unneeded.filter(isToldAlways);
+  const told = framework?.lists === undefined ? unneeded : unneeded.filter(({kind}) => kind.isRefused === true);
   const isExpected = allowSourceMaps || framework?.sourceMaps === true;
   const maps = isExpected ? [] : published.filter(({path}) => sourceMap.test(path)).map(({path}) => path);
   return [

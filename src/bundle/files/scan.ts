@@ -2,7 +2,7 @@ import {lstatSync, readlinkSync, realpathSync, statSync, type Stats} from 'node:
 import {basename, isAbsolute, sep} from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {begins, dataMarks, mayBeOwn, ownKind, readHead} from '../../files/own-files.js';
+import {begins, dataMarks, mayBeOwn, ownKind, ownSource, readHead} from '../../files/own-files.js';
 import {asSentence} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {onWindows} from '../../text/platform.js';
@@ -56,8 +56,8 @@ const leftOutWords = {
 const repositories = ['.git', '.svn', '.hg'];
 
 /**
- * Lists the build folder, including dotfiles but not `.git` and what mycli itself wrote. @throws RuntimeCliError
- * `ERR_BUILD_DIRECTORY`; `ERR_FILE_UNSUPPORTED` naming everything that cannot be archived.
+ * Lists the build folder, including dotfiles but not `.git` and what mycli itself reads or wrote.
+ * @throws RuntimeCliError `ERR_BUILD_DIRECTORY`; `ERR_FILE_UNSUPPORTED` naming everything that cannot be archived.
  */
 export async function scanBuildDirectory(
   directory: string,
@@ -144,6 +144,7 @@ async function pathsIn(
   });
   await rules.mark(found, signal);
   const others = found.filter(({name, path, isFile, rule}) => {
+    if (isFile && ownSource.test(path)) return false;
     const isRepository = repositories.includes(name);
     const isDebris = isDebrisName(name) || (isFile && isAppleDouble(sourceOf(directory, path)));
     if (!isRepository && !isDebris) return true;

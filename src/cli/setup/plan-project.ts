@@ -3,14 +3,14 @@ import {inspect} from 'node:util';
 import {optionsOf} from '../../backends/resolve-backend.js';
 import {OptionText, stringsIn} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
-import {privateFilesIn} from '../../bundle/index.js';
+import {privateFilesIn, readIgnoreRules, scanBuildDirectory} from '../../bundle/index.js';
 import type {MycliConfig} from '../../config.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {withLock} from '../../files/lock.js';
 import {exists} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
-import {filesIn, namesIn, readJsonRecord} from '../../projects/read-project.js';
+import {namesIn, readJsonRecord} from '../../projects/read-project.js';
 import {findServerScripts, scriptsOf} from '../../projects/server-scripts.js';
 import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
 import {definitions} from '../../settings/definitions.js';
@@ -142,7 +142,7 @@ export async function planProject(
         ? {static: true}
         : {static: answers.static?.value, ssrOnly: answers.ssrOnly?.value, ssrShared: answers.ssrShared?.value}),
       // They are not for the site's visitors.
-      ignore: build === resolve(cwd) ? await notForVisitors(cwd, configName, isStatic === true) : undefined,
+      ignore: build === resolve(cwd) && isStatic === true ? await packageFilesIn(cwd) : undefined,
     },
     configName,
     hasCredentials: stored !== undefined || plugin !== undefined || secrets.some((secret) => secret !== undefined),
@@ -206,8 +206,9 @@ function describeBuild({framework, buildDirectory, exists: isBuilt, static: isSt
 async function checkGuess(detected: DetectedBuild | undefined, cwd: string): Promise<DetectedBuild | undefined> {
   if (detected?.isGuess !== true) return detected;
   const {buildDirectory} = detected;
-  const paths = (await filesIn(join(cwd, buildDirectory))).filter((path) => !packageFiles.includes(path));
-  const found = privateFilesIn(paths.map((path) => ({path})));
+  const folder = resolve(cwd, buildDirectory);
+  const {files} = await scanBuildDirectory(folder, await readIgnoreRules([cwd, folder], packageFiles));
+  const found = privateFilesIn(files);
   if (found.length === 0) return detected;
   const names = listPaths(found);
   const problem = `${buildDirectory === '.' ? 'This folder' : buildDirectory} has an index page, but also files that no visitor needs: ${names}.`;
@@ -259,10 +260,10 @@ function addressKeys(backend: string): readonly ServiceKey[] {
 const packageFiles = ['package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'node_modules'];
 
 /** What a project's own folder has besides its site. A server may need its packages. */
-async function notForVisitors(cwd: string, configName: string, isStatic: boolean): Promise<readonly string[]> {
-  const names = isStatic ? packageFiles : [];
-  const found = await Promise.all(names.map((name) => exists(join(cwd, name))));
-  return [configName, ...names.filter((_, index) => found[index])];
+async function packageFilesIn(cwd: string): Promise<readonly string[] | undefined> {
+  const names = await namesIn(cwd);
+  const found = packageFiles.filter((name) => names.includes(name));
+  return found.length === 0 ? undefined : found;
 }
 
 export async function refuseExistingConfig(directory: string): Promise<void> {

@@ -3,6 +3,7 @@ import {setTimeout as pause} from 'node:timers/promises';
 import type {ApplyTargetOptions, TargetConfiguration, TargetDifference} from './options.js';
 import type {BackendCapability, Redirect, RedirectItem, TargetSettings} from '../../backends/contract.js';
 import {amendError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {accessPrefix} from '../../files/own-files.js';
 import {accessHeader} from '../../settings/target-settings.js';
 import {invoke, isSettled} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -20,7 +21,7 @@ export function applyingCapabilities(wanted: TargetConfiguration, rotate = false
   return reads.flatMap((capability) => [capability, writes[capability] ?? []].flat());
 }
 
-export const newAccessValue = () => randomBytes(24).toString('base64url');
+export const newAccessValue = () => `${accessPrefix}${randomBytes(24).toString('base64url')}`;
 
 /** How a target is changed. `value`: of the access header, if one is made. */
 export interface Applying extends Pick<ApplyTargetOptions, 'onAccess'> {

@@ -100,6 +100,9 @@ describe('what mycli wrote is left out, and told', () => {
       ...smallBuild,
       'build/now.txt': '',
       'build/run.log': '{"version":1,"sequence":1,"time":"2026-01-02T03:04:05.678Z","type":"step"}\n',
+      'build/access.txt': `mycli-access-${'Aa0-_'.repeat(6)}xy\n`,
+      'build/shown.out': `It is:\nx-sfdc-access-control: mycli-access-${'x'.repeat(32)}\n`,
+      'build/vars.sh': 'MYCLI_API_KEY=1\n',
       'build/deploy.env': '# of CI\nOTHER="two\nlines"\nMYCLI_BUNDLE_ID=1\n',
       'build/out/site.tgz': 'an archive',
       'build/out/site.tgz.json': '{\n  "schemaVersion": 1,\n  "format": "v2"\n}',
@@ -114,7 +117,22 @@ describe('what mycli wrote is left out, and told', () => {
       ...['bundles/sites', 'notes.txt', 'schema.json', 'server/render.js', 'ssr.js', 'static/app.js'],
     ]);
     expect(emptyFolders).toEqual([]);
-    expect(warnings).toEqual(['Left out what mycli wrote: deploy.env, now.txt, out/site.tgz.json, run.log, runtime.']);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^Left out what mycli wrote: access\.txt, deploy\.env, now\.txt, out\/site\.tgz\.json, run\.log.*, runtime.*/,
+      ),
+    ]);
+  });
+
+  test('what mycli reads in the root of the build is left out without a word', async () => {
+    const names = ['.bundleignore', 'mycli.config.ts', 'mycli.config.cjs', 'mycli.config.json'];
+    const own = Object.fromEntries(names.map((name) => [`build/${name}`, name === '.bundleignore' ? '*.map' : '']));
+    const cwd = await makeFolder({...smallBuild, ...own, 'build/a/.bundleignore': '', 'build/mycli.config.d': ''});
+    const {files, warnings} = await plan(cwd);
+    expect(files.map(({path}) => path)).toEqual([
+      ...['a/.bundleignore', 'mycli.config.d', 'server/render.js', 'ssr.js', 'static/app.js'],
+    ]);
+    expect(warnings).toEqual([]);
   });
 });
 

@@ -121,7 +121,7 @@ describe('init without a terminal', () => {
     await write({'index.html': '<p>Hi</p>', 'package.json': '{"name": "site"}', 'node_modules/a/index.js': ''});
     const {stderr} = await mycli(['init', '-y', '-p', 'shop', '--origin', runtime.origin]);
     expect(stderr).toContain('Found a build: a static site in this folder.\n');
-    expect(await config()).toMatch(/ignore: \[\s+'mycli\.config\.ts',\s+'package\.json',\s+'node_modules'\s+\],\n/);
+    expect(await config()).toMatch(/ignore: \[\s+'package\.json',\s+'node_modules'\s+\],\n/);
     const {stdout} = await mycli(['build', '--dry-run', '--output', '../bundle.tar.gz', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({files: [{path: 'index.html'}]});
   });
@@ -133,6 +133,21 @@ describe('init without a terminal', () => {
     expect(stdout).toMatch(/\nNext:\n {2}mycli login\n {2}mycli push public --static --wait\n$/);
     await write({'.bundleignore': '.env'});
     expect((await mycli(['build', 'public', '--static', '--dry-run'])).code).toBe(0);
+  });
+
+  test('takes a folder for a site once .bundleignore has what is not for visitors, beside what mycli wrote', async () => {
+    await rm(project, {recursive: true});
+    await write({'index.html': '<p>Hi</p>', '.env': 'A=b', 'runtime.env': 'MYCLI_API_KEY=x\n'});
+    const args = ['init', '-y', '-p', 'shop', '-t', 'staging', '--origin', runtime.origin];
+    const first = await mycli(args);
+    expect(first.stderr).toContain('also files that no visitor needs: .env. If it is your site');
+    expect(first.stdout).toMatch(/\n {2}mycli push \. --static --wait\n$/);
+    await write({'.bundleignore': '.env'});
+    const {stdout, stderr} = await mycli([...args, '--force']);
+    expect(stderr).toBe('Found a build: a static site in this folder.\n');
+    expect(stdout).toMatch(/\n {2}mycli push --wait\n$/);
+    const pushed = await mycli(['push', '--wait', '--json'], {env: {MYCLI_API_KEY: runtime.credentials.apiKey}});
+    expect(JSON.parse(pushed.stdout)).toMatchObject({warnings: ['Left out what mycli wrote: runtime.env.']});
   });
 
   test('tells of a server beside the folder that it takes for a site', async () => {

@@ -169,7 +169,7 @@ test('the value of an access header is in the document if the push fails or is i
   for (const {stdout, stderr} of [interrupted, refused]) {
     const {details} = (JSON.parse(stdout) as Failed).error;
     expect(details).toMatchObject({targetSlug: expect.stringMatching(/^preview-[ab]$/) as string, created: true});
-    expect(details.access).toMatch(/^[\w-]{32}$/);
+    expect(details.access).toMatch(/^mycli-access-[\w-]{32}$/);
     expect(stderr + (await readFile(events, 'utf8'))).not.toContain(details.access);
   }
   const {warnings} = await documentOf(['preview:up', 'a']);

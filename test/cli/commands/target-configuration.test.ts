@@ -96,17 +96,19 @@ describe('target:diff and target:apply', () => {
     expect(other.stdout).toMatch(/^Add this to "targets" in the configuration:\n'staging': /);
   });
 
-  test('the value of a new access header is shown once, or is in a file of the user alone', async () => {
+  test('the value of a new access header is shown once, or is in a file of the user alone, which is never published', async () => {
     await bench.mycli(['push', '--target', 'staging', '--wait']);
     await configure({targets: {staging: {access: true}}});
     const {stdout} = await bench.mycli(['target:apply', 'staging', '--yes']);
-    expect(stdout).toMatch(/^x-sfdc-access-control: [\w-]{32}$/m);
-    const rotated = await bench.mycli(['target:apply', 'staging', '--yes', '--rotate', '--output', 'access.txt']);
+    expect(stdout).toMatch(/^x-sfdc-access-control: mycli-access-[\w-]{32}$/m);
+    const rotated = await bench.mycli(['target:apply', 'staging', '--yes', '--rotate', '--output', 'build/access.txt']);
     expect(rotated.stderr).toContain('Changed staging: new access header');
-    expect(rotated.stdout + rotated.stderr).toContain("check.headers: { 'x-sfdc-access-control': '@access.txt' }.");
-    const path = join(bench.project, 'access.txt');
+    expect(rotated.stdout + rotated.stderr).toContain(
+      "check.headers: { 'x-sfdc-access-control': '@build/access.txt' }.",
+    );
+    const path = join(bench.project, 'build/access.txt');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect(await readFile(path, 'utf8')).toMatch(/^[\w-]{32}\n$/);
+    expect(await readFile(path, 'utf8')).toMatch(/^mycli-access-[\w-]{32}\n$/);
     const shut = await bench.mycli('push --target staging --wait --check / --json'.split(' '));
     expect(JSON.parse(shut.stdout)).toMatchObject({
       error: {
@@ -115,9 +117,9 @@ describe('target:diff and target:apply', () => {
         details: {check: {checks: [{attempts: 1, status: 401}]}},
       },
     });
-    const header = {MYCLI_CHECK_HEADER: 'x-sfdc-access-control=@access.txt'};
+    const header = {MYCLI_CHECK_HEADER: 'x-sfdc-access-control=@build/access.txt'};
     const checked = await bench.mycli('push --target staging --wait --check /'.split(' '), header);
-    expect(checked.code).toBe(0);
+    expect(checked).toMatchObject({code: 0, stderr: expect.stringContaining('Left out what mycli wrote: access.txt.')});
   });
 
   test('the value of a new access header is shown if its file cannot be written, which is an error', async () => {
@@ -125,7 +127,7 @@ describe('target:diff and target:apply', () => {
     await configure({targets: {staging: {access: true}}});
     const {code, stdout, stderr} = await bench.mycli(['target:apply', 'staging', '--yes', '--output', 'build']);
     expect({code, stderr}).toEqual({code: 3, stderr: expect.stringMatching(/^Error: .*build/m)});
-    expect(stdout).toMatch(/^x-sfdc-access-control: [\w-]{32}$/m);
+    expect(stdout).toMatch(/^x-sfdc-access-control: mycli-access-[\w-]{32}$/m);
   });
 
   test('the value of a new access header is shown or written before what follows, which may never end', async () => {
@@ -136,14 +138,14 @@ describe('target:diff and target:apply', () => {
     const running = start(binary, apply, {cwd: bench.project, env: bench.env});
     let shown = '';
     running.child.stdout?.on('data', (chunk) => (shown += String(chunk)));
-    await expect.poll(() => shown, {timeout: 60_000}).toMatch(/^x-sfdc-access-control: [\w-]{32}$/m);
+    await expect.poll(() => shown, {timeout: 60_000}).toMatch(/^x-sfdc-access-control: mycli-access-[\w-]{32}$/m);
     running.child.kill('SIGKILL');
     await running.ended;
     const path = join(bench.project, 'access.txt');
     const options = {cwd: bench.project, env: bench.env};
     const {child, ended} = start(binary, [...apply, '--rotate', '--output', path], options);
     const written = () => readFile(path, 'utf8').catch(() => '');
-    await expect.poll(written, {timeout: 60_000}).toMatch(/^[\w-]{32}\n$/);
+    await expect.poll(written, {timeout: 60_000}).toMatch(/^mycli-access-[\w-]{32}\n$/);
     child.kill('SIGKILL');
     await ended;
   });
@@ -156,7 +158,7 @@ describe('target:diff and target:apply', () => {
     const {error} = JSON.parse(stdout) as {error: {message: string; details: {access: string}}};
     expect(error.message).toMatch(/^The settings (?:logLevel, sourceMaps|sourceMaps, logLevel) could not be changed: /);
     const {access} = error.details;
-    expect(access).toMatch(/^[\w-]{32}$/);
+    expect(access).toMatch(/^mycli-access-[\w-]{32}$/);
     expect(await readFile(join(bench.project, 'events.ndjson'), 'utf8')).not.toContain(access);
   });
 
@@ -211,7 +213,10 @@ describe('target:diff and target:apply', () => {
     ] as const) {
       const up = ['preview:up', branch, '--build-directory', 'build'];
       const {code, stdout} = await bench.mycli([...up, '--check', '/'], env);
-      expect({code, stdout}).toEqual({code: 0, stdout: expect.stringMatching(/x-sfdc-access-control: [\w-]{32}/)});
+      expect({code, stdout}).toEqual({
+        code: 0,
+        stdout: expect.stringMatching(/x-sfdc-access-control: mycli-access-[\w-]{32}/),
+      });
       const again = await bench.mycli(up, env);
       expect(again.stdout).not.toContain('x-sfdc-access-control');
     }

@@ -88,7 +88,7 @@ describe('a target that is applied', () => {
       ]);
       expect(diff.warnings).toHaveLength(service === api ? 0 : 1);
       const applied = await applyTarget({...options, configuration: wanted, wait: true}, host);
-      expect(applied).toMatchObject({applied: names.length, access: expect.stringMatching(/^[\w-]{32}$/)});
+      expect(applied).toMatchObject({applied: names.length, access: expect.stringMatching(/^mycli-access-[\w-]{32}$/)});
       const made = writes(options.targetSlug);
       expect(await applyTarget({...options, configuration: wanted}, host)).toMatchObject({identical: true, applied: 0});
       expect(writes(options.targetSlug)).toEqual(made);
@@ -234,7 +234,7 @@ describe('a target that is created', () => {
       const configuration: TargetConfiguration = {settings: {sourceMaps: true}, access: true};
       const options = {...service, targetSlug: `copy-${service.preference}`, copyFrom: 'source', configuration};
       const made = await createTarget(options, host);
-      expect(made).toMatchObject({created: true, access: expect.stringMatching(/^[\w-]{32}$/)});
+      expect(made).toMatchObject({created: true, access: expect.stringMatching(/^mycli-access-[\w-]{32}$/)});
       const reset = {production: false, externalHost: null, externalDomain: null};
       const all = {...configuration, settings: {proxies: settings.proxies, cookies: true, sourceMaps: true, ...reset}};
       const diff = await diffTarget({...service, targetSlug: made.targetSlug, configuration: all}, host);
