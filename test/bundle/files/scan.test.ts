@@ -256,7 +256,7 @@ describe('the build folder', () => {
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
       message: `The build folder ${join(cwd, 'build')} does not exist.`,
-      suggestions: [expect.stringContaining('--build-directory')],
+      suggestions: [expect.stringContaining('buildDirectory')],
     });
   });
 
@@ -282,7 +282,7 @@ describe('the build folder', () => {
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
       message: `The build folder ${join(cwd, 'build')} is a file.`,
-      suggestions: [expect.stringContaining('--build-directory')],
+      suggestions: [expect.stringContaining('buildDirectory')],
     });
     await expect(plan(cwd, {buildDirectory: 'build/below'})).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
