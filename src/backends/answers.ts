@@ -19,7 +19,7 @@ import type {
   VariableItem,
 } from './contract.js';
 import type {BuiltInContext} from './host-backend.js';
-import {deploymentStatuses} from './members.js';
+import {capabilityTitle, deploymentStatuses} from './members.js';
 import {backendTitle, type BuiltInName, type RuntimeBackend} from './names.js';
 
 type Answer = Readonly<Record<string, unknown>>;
@@ -44,7 +44,8 @@ export function sender(
     } catch (error) {
       if (!isRuntimeCliError(error) || error.status === undefined || !lacking?.includes(error.status)) throw error;
       const {path, status} = error;
-      const message = `"${capability}" is not supported by this service: it answered ${method} ${path} with ${status}.`;
+      const lacks = `This service does not support ${capabilityTitle(capability)}`;
+      const message = `${lacks}: it answered ${method} ${path} with ${status}.`;
       const suggestions = status === 404 ? ['If it should be, check the URL of the server and the project.'] : [];
       const details = {backend, capability};
       throw createError('ERR_CAPABILITY_UNSUPPORTED', message, {

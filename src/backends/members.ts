@@ -210,6 +210,12 @@ export const backendMembers = {
   readonly [Name in MemberName]: MemberRow<undefined extends AnswerTo<Name> ? unknown : AnswerTo<Name>>;
 };
 
+/** What a backend without a capability does not support, for people: `following the logs`. */
+export function capabilityTitle(capability: string): string {
+  const rows: readonly MemberFacts[] = Object.values(backendMembers);
+  return rows.find((one) => one.capability === capability)?.doing ?? `"${capability}"`;
+}
+
 /** A function that users can do without. */
 export type OptionalMember = {
   [Name in MemberName]: (typeof backendMembers)[Name] extends {readonly capability: BackendCapability} ? Name : never;

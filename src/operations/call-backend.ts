@@ -4,6 +4,7 @@ import type {Backend, BackendCapability, BackendContext, PlannedWrite} from '../
 import {
   backendMembers,
   capabilitiesOf,
+  capabilityTitle,
   type AnswerTo,
   type MemberName,
   type OptionalMember,
@@ -117,7 +118,7 @@ export function requireCapability(backend: Backend, capability: BackendCapabilit
 }
 
 function unsupported(backend: Backend, capability: BackendCapability): Error {
-  const message = `The ${backendTitle(backend.name)} backend does not support "${capability}".`;
+  const message = `The ${backendTitle(backend.name)} backend does not support ${capabilityTitle(capability)}.`;
   return createError('ERR_CAPABILITY_UNSUPPORTED', message, {
     suggestions: [['Run ', {run: ['backend:list']}, ' to compare backends.']],
     details: {backend: backend.name, capability},

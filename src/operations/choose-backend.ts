@@ -69,19 +69,26 @@ export async function chooseCapable(
   try {
     return await chooseBackend(options, {capabilities}, host);
   } catch (error) {
-    throw withOtherBackend(error, (await mayBeLegacy(options, capabilities, host)) ? 'legacy' : undefined);
+    throw await adviseLegacy(error, options, capabilities, host);
   }
 }
 
-/** Whether Runtime (API key) is configured beside Api, and capable of a call. */
-async function mayBeLegacy(
+/** Advises Runtime (API key) where Api cannot serve a call, but that could. */
+async function adviseLegacy(
+  error: unknown,
   options: ProjectOptions & OpenOptions,
   capabilities: readonly BackendCapability[],
   host: RunHost,
-) {
-  if (options.preference !== 'auto' && options.preference !== 'api') return false;
+): Promise<unknown> {
+  if (options.preference !== 'auto' && options.preference !== 'api') return error;
   const {backend, problem} = await resolveNamed('legacy', options, host);
-  return problem === undefined && capabilities.every((capability) => capabilitiesOf(backend).includes(capability));
+  if (!capabilities.every((capability) => capabilitiesOf(backend).includes(capability))) return error;
+  if (problem === undefined) return withOtherBackend(error, 'legacy');
+  if (!isRuntimeCliError(error) || error.code !== 'ERR_CAPABILITY_UNSUPPORTED') return error;
+  const login = {run: ['auth:login', '--runtime-backend', 'legacy', '--origin', 'URL']};
+  const again = ', and the command again with --runtime-backend legacy --origin URL.';
+  const advice = [`The ${backendTitle('legacy')} backend does. If your project is there, run `, login, again];
+  return amendError(error, {advice: [advice, ...error.advice]});
 }
 
 async function resolveNamed(name: RuntimeBackend, options: OpenOptions, host: RunHost): Promise<ResolvedBackend> {

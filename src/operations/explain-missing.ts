@@ -1,4 +1,5 @@
 import type {BackendCapability, BundleId} from '../backends/contract.js';
+import {capabilityTitle} from '../backends/members.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {quickLook} from './call-backend.js';
 import {findBundle} from './list-bundles.js';
@@ -52,7 +53,7 @@ async function aboutTarget(
   knownAmong(targets, open, targetSlug);
   return amendError(error, {
     code: 'ERR_CAPABILITY_UNSUPPORTED',
-    message: `"${capability}" is not supported by this service. ${error.message}`,
+    message: `This service does not support ${capabilityTitle(capability)}. ${error.message}`,
     details: {backend: open.backend.name, capability},
   });
 }

@@ -236,7 +236,7 @@ describe('comparing uploaded bundles', () => {
     const {project, connection} = await startService();
     await expect(diff('1', 'build', project, {...connection, preference: 'api'})).rejects.toMatchObject({
       code: 'ERR_CAPABILITY_UNSUPPORTED',
-      message: 'The Runtime (OAuth) backend does not support "download".',
+      message: 'The Runtime (OAuth) backend does not support downloading the bundle.',
       suggestions: [
         'If your project is on the Runtime (API key) backend, run the command again with --runtime-backend legacy.',
         'Run mycli backend:list to compare backends.',
@@ -244,7 +244,11 @@ describe('comparing uploaded bundles', () => {
     });
     const {legacyAuth: _, ...onlyApi} = connection;
     await expect(diff('1', 'build', project, {...onlyApi, preference: 'api'})).rejects.toMatchObject({
-      suggestions: ['Run mycli backend:list to compare backends.'],
+      suggestions: [
+        'The Runtime (API key) backend does. If your project is there, run mycli auth:login --runtime-backend legacy ' +
+          '--origin URL, and the command again with --runtime-backend legacy --origin URL.',
+        'Run mycli backend:list to compare backends.',
+      ],
     });
     await expect(diff('1', 'build', project)).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
   });

@@ -104,8 +104,8 @@ describe('a push through a plugin', () => {
 
 describe('what a backend cannot do is said before anything is built', () => {
   test.each([
-    ['minimal', ['bundle:push', '-t', 'staging'], 'The minimal backend does not support "deploy"'],
-    ['blind', ['bundle:deploy', 'latest', '-t', 'staging'], 'The blind backend does not support "list"'],
+    ['minimal', ['bundle:push', '-t', 'staging'], 'The minimal backend does not support deploying the bundle'],
+    ['blind', ['bundle:deploy', 'latest', '-t', 'staging'], 'The blind backend does not support listing the bundles'],
     ['minimal', ['bundle:push', '--v2'], 'The minimal backend does not accept v2 bundles.'],
   ])('%s: %j', async (backend, args, message) => {
     await using bench = await createPluginBench('minimal');
