@@ -138,14 +138,23 @@ export async function fromTarget(request: Promise<AnsweredResponse>): Promise<An
   }
 }
 
-/** @throws RuntimeCliError `ERR_OPTION_INVALID` for a target that the services refuse. */
-export function checkNewTarget({targetSlug, name}: {readonly targetSlug: string; readonly name: string}): void {
-  const problem = !v.safeParse(newTargetSlug, targetSlug).success
-    ? `The slug of a target must be at most ${maxTargetName} lowercase letters, digits and inner hyphens, not "${targetSlug}".`
-    : v.safeParse(newTargetName, name).success
-      ? undefined
-      : `The name of a target has at most ${maxTargetName} characters.`;
-  if (problem !== undefined) throw createError('ERR_OPTION_INVALID', problem, {details: {targetSlug}});
+interface NewTarget {
+  /** Undefined if the service makes it. */
+  readonly targetSlug?: string | undefined;
+  /** @default the slug */
+  readonly name?: string | undefined;
+  readonly suggestions?: readonly string[];
+}
+
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` for a target that the services do not make. */
+export function checkNewTarget({targetSlug, name = targetSlug, suggestions}: NewTarget): void {
+  const problem =
+    targetSlug !== undefined && !v.is(newTargetSlug, targetSlug)
+      ? `The slug of a new target must be at most ${maxTargetName} lowercase letters, digits and inner hyphens, not "${targetSlug}".`
+      : v.is(newTargetName, name)
+        ? undefined
+        : `The name of a target has at most ${maxTargetName} characters.`;
+  if (problem !== undefined) throw createError('ERR_OPTION_INVALID', problem, {suggestions, details: {targetSlug}});
 }
 
 /** A variable without its value. Its other members may be anything. */

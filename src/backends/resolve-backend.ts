@@ -51,7 +51,7 @@ export async function resolveBackend(
   const builtIn = builtIns.get(backend.name);
   const options = await optionsOf(backend, settings);
   const {missing: lacking = []} = await backend.check({...asked, options});
-  const unfit = builtIn ? (builtIn.unfitSlugs?.(surroundings) ?? []) : unfitSlugs(backend, surroundings);
+  const unfit = unfitSlugs(backend, surroundings);
   const missing = lacking.flatMap(
     (what) => (builtIn && settingNames && ownValue(settingNames, optionIn(what))) ?? what,
   );
@@ -112,8 +112,10 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   });
 }
 
-/** What a plugin's backend requires of slugs. If it says nothing, it may put them into URLs as they are. */
-export function unfitSlugs({slugs = {}}: Pick<Backend, 'slugs'>, given: GivenSlugs): readonly string[] {
+/** What a backend requires of slugs. A plugin's that says nothing may put them into URLs as they are. */
+export function unfitSlugs({name, slugs = {}}: Pick<Backend, 'name' | 'slugs'>, given: GivenSlugs): readonly string[] {
+  const builtIn = builtIns.get(name);
+  if (builtIn) return builtIn.unfitSlugs?.(given) ?? [];
   const kinds = [['project', given.projectSlug] as const, ['target', given.targetSlug] as const];
   return kinds.flatMap(([kind, slug]) => {
     const {[kind]: own} = slugs;

@@ -51,7 +51,8 @@ export const variableColumns: readonly Column<VariableItem>[] = [
   {name: 'updatedBy', value: ({updatedBy}) => updatedBy},
 ];
 
-export function renderCreated(result: NewTarget, output: Output): NewTarget {
+/** @param requested The slug that was asked for: some services make one of it. */
+export function renderCreated(result: NewTarget, requested: string, output: Output): NewTarget {
   const {targetSlug, projectSlug, backend, state, dryRun, copied, missing = []} = result;
   const running = copied?.bundleId === undefined ? undefined : {bundleId: copied.bundleId};
   const what = describeTarget({...result, running}, dryRun ? 'would run' : 'runs');
@@ -59,6 +60,8 @@ export function renderCreated(result: NewTarget, output: Output): NewTarget {
   else {
     const isReady = state === 'ready';
     output.outcome(`Created ${what}${isReady || state === undefined ? '' : `: ${state}`}.`);
+    if (targetSlug !== requested)
+      output.outcome(`The service made this slug for the name ${requested}. Use ${targetSlug} from now on.`);
     const flags = placeFlags({projectSlug, targetSlug: isReady ? targetSlug : undefined, backend});
     adviseVariables(result, missing, output);
     if (!isReady) output.hint(['Check on it: ', {run: ['target:list', ...flags]}]);

@@ -4,6 +4,7 @@ import {dirname, relative, resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import type {BackendRegistry} from '../../backends/registry.js';
+import {unfitForSlugs, unfitSlugs} from '../../backends/resolve-backend.js';
 import {createError, isRuntimeCliError, reasonOf, type Suggestion} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {isOutside} from '../../text/paths.js';
@@ -24,6 +25,7 @@ import type {Settings} from '../settings/settings.js';
 import {frameworkOfBuild} from '../../projects/build-rows.js';
 import {detectBuild} from '../../projects/detect-build.js';
 import {unfitEntry, unfitError} from '../../projects/unfit-build.js';
+import {backendOf} from './interview.js';
 import {withPushFolder} from './push-folder.js';
 import {describeMissing, wantedVariables} from './variable-values.js';
 import {verifyBuildDirectory} from '../../bundle/files/build-output.js';
@@ -64,9 +66,11 @@ export async function runChecks(
         settings = await context.loadSettings({changes: true});
         registry = await loadAllBackends(context, settings);
         const file = context.configFile?.path;
-        if (file === undefined)
-          return [finding('skipped', 'No configuration file.', texts([['Write one: ', {run: ['init']}]]))];
-        return [finding('ok', `${file} is valid.`), ...checkFolder(file)];
+        const found =
+          file === undefined
+            ? [finding('skipped', 'No configuration file.', texts([['Write one: ', {run: ['init']}]]))]
+            : [finding('ok', `${file} is valid.`), ...checkFolder(file)];
+        return [...found, ...checkSlugs(context, settings, registry)];
       },
     ],
     ['build', async () => (settings ? checkBuild(context, settings) : [])],
@@ -107,6 +111,18 @@ function checkFolder(file: string): readonly Finding[] {
   const message = `On Windows, mycli can't check file owners: anyone who can write to ${folder} controls what it runs.`;
   const advice = `Check who can, or move the project into your profile: ${shellLine('icacls', folder)}`;
   return [finding('warning', message, [advice])];
+}
+
+/** Whether the backend of a push takes the slugs. Of those that Api does not take, `auto` has Runtime (API key). */
+function checkSlugs({output}: CommandContext, settings: Settings, {registrations}: BackendRegistry) {
+  const {projectSlug, targetSlug, runtimeBackend, origin, apiKey} = settings;
+  const service = registrations.find(({name}) => name === backendOf(settings))?.backend;
+  const takesOver = runtimeBackend.value === 'auto' && origin !== undefined && apiKey !== undefined;
+  if (service === undefined || takesOver) return [];
+  const unfit = unfitSlugs(service, {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value});
+  if (unfit.length === 0) return [];
+  const {message, advice} = unfitForSlugs(service, unfit);
+  return [finding('failed', message, output.texts(advice))];
 }
 
 const notChecked = [finding('skipped', 'Not checked until what failed above is corrected.')];

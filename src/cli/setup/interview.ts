@@ -2,7 +2,9 @@ import {resolve, relative, isAbsolute, sep} from 'node:path';
 import {backendTitle} from '../../backends/names.js';
 import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
-import {unsetOptions} from '../../backends/resolve-backend.js';
+import {builtInRows} from '../../backends/built-in-backends.js';
+import type {HostBackend} from '../../backends/host-backend.js';
+import {unfitSlugs, unsetOptions} from '../../backends/resolve-backend.js';
 import {createError} from '../../errors/index.js';
 import {isLoopback} from '../../http/origin.js';
 import {slugMessage} from '../../settings/schemas.js';
@@ -46,14 +48,15 @@ export async function interview(context: CommandContext, settings: Settings): Pr
   }
   const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, known) : undefined;
   if (plugin) known = {...known, backendOptions: await askForOptions(context, known, plugin)};
-  await ask('projectSlug', 'Project slug', {check: checkSlug});
+  const service = serviceOf(backend, plugin);
+  await ask('projectSlug', 'Project slug', {check: slugCheck(service, 'projectSlug')});
   const {targetSlug} = known;
   if (plugin === undefined || plugin.backend.deploy) {
     const what = 'A target is an environment of the project, such as production or staging, with its own URL.';
     if (!isGiven(targetSlug)) context.output.info(what);
     // Enter must not make each later push one to production.
     const fallback = targetSlug?.value ?? 'staging';
-    await ask('targetSlug', 'Target to deploy to ("-" for none)', {fallback, check: checkSlug});
+    await ask('targetSlug', 'Target to deploy to ("-" for none)', {fallback, check: slugCheck(service, 'targetSlug')});
   }
   if (known.targetSlug?.value === '-') known = {...known, targetSlug: undefined};
   const {buildDirectory: suggested} = known;
@@ -107,11 +110,22 @@ export function backendOf(settings: Settings): string {
   if (missingApiSettings(settings).length === 0) return 'api';
   return apiOrigin !== undefined && origin === undefined ? 'api' : 'legacy';
 }
-function checkSlug(answer: string): void {
-  if (answer === '') return;
-  const isPlain = /^[\p{L}\p{N}._-]*$/u.test(answer);
-  const problem = slugMessage(answer) ?? (isPlain ? undefined : 'can only contain letters, digits, ".", "_" and "-"');
-  if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `It ${problem}.`);
+export function serviceOf(backend: string, plugin: BackendRegistration | undefined): HostBackend {
+  return plugin?.backend ?? builtInRows[backend === 'api' ? 'api' : 'legacy'].backend;
+}
+
+/** Refuses a slug that the backend would not take. `-` is none. */
+function slugCheck(backend: HostBackend, key: 'projectSlug' | 'targetSlug') {
+  return (answer: string): void => {
+    if (answer === '' || answer === '-') return;
+    const isPlain = backend.name !== 'legacy' || /^[\p{L}\p{N}._-]*$/u.test(answer);
+    const [unfit] = unfitSlugs(backend, {[key]: answer});
+    const problem =
+      slugMessage(answer) ??
+      (unfit === undefined ? undefined : `must be ${unfit}`) ??
+      (isPlain ? undefined : 'can only contain letters, digits, ".", "_" and "-"');
+    if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `It ${problem}.`);
+  };
 }
 
 export function folderFrom(cwd: string, folder: string): string {

@@ -6,7 +6,7 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
   static override readonly changes = 'service';
   static override readonly summary = 'Create a target, and wait until it is ready.';
   static override readonly description =
-    'Some services choose the slug. Then SLUG is the name; the outcome, --json and --output-env have the slug. ' +
+    'With OAuth, SLUG is the name, and the service makes the slug: the outcome, --json and --output-env have it. ' +
     'With --copy-from, the target starts as a copy of another. Runtime also deploys its bundle. ' +
     'Applies targets.SLUG of the configuration. Pass --no-wait to return at once.';
   static override readonly examples = [
@@ -16,7 +16,7 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
   static override readonly args = {
     slug: Args.string({
       required: true,
-      description: 'Its slug. Api and legacy take at most 64 lowercase letters, digits and inner hyphens.',
+      description: 'Its slug: at most 64 lowercase letters, digits and inner hyphens. With OAuth, its name.',
     }),
   };
   static override readonly flags = {
@@ -39,6 +39,6 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
     const creation = {...options, ...targetWait(settings, true), name, copyFrom, configuration, dryRun};
     const result = await withAccess(options, context, (onAccess) => createTarget({...creation, onAccess}, host));
     const isConfigured = Object.keys(configuration).length > 0;
-    return renderCreated({...result, dryRun, ...(isConfigured && {configuration})}, context.output);
+    return renderCreated({...result, dryRun, ...(isConfigured && {configuration})}, options.targetSlug, context.output);
   }
 }

@@ -1,9 +1,10 @@
-import {near} from '../../text/suggest.js';
+import {checkNewTarget} from '../../backends/answers.js';
+import {near, suggestNames} from '../../text/suggest.js';
 import {quickLook} from '../call-backend.js';
 import {refuseUnsafe, safetyOf} from '../guard/safety.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {NewPlace} from '../options.js';
-import {knownAmong, otherProjects, readTargets, targetsIfListed} from '../targets/find-targets.js';
+import {knownAmong, meantTargets, otherProjects, readTargets, targetsIfListed} from '../targets/find-targets.js';
 import type {Release} from './release.js';
 
 /** What the list of targets says about the target of a deployment. Empty without a list. */
@@ -23,21 +24,22 @@ export async function lookForTarget(open: OpenBackend, release: Release): Promis
   if (targets === undefined) return {};
   const known = targets.find((item) => item.targetSlug === targetSlug);
   if (known !== undefined) return {listedUrl: known.url};
-  const slugs = targets.map((item) => item.targetSlug);
-  const meant = meantBy(targetSlug, slugs);
+  const meant = meantTargets(targets, targetSlug, mostWrong(targetSlug));
   refuseUnsafe({operation: 'create-target', targetSlug, meant}, open.host);
   if (create === false) knownAmong(targets, open, targetSlug, {suggestPush: false});
-  const project = slugs.length === 0 ? await newProject(open) : undefined;
+  if (open.backend.plugin === undefined) checkNewTarget({targetSlug, suggestions: suggestNames(meant)});
+  const project = targets.length === 0 ? await newProject(open) : undefined;
   return {newPlace: project ?? {kind: 'target', slug: targetSlug, meant}};
 }
 
 async function newProject(open: OpenBackend): Promise<NewPlace | undefined> {
   const {projectSlug} = open;
   const {slugs, isAll} = (await otherProjects(open)) ?? {};
-  return slugs && isAll ? {kind: 'project', slug: projectSlug, meant: meantBy(projectSlug, slugs)} : undefined;
+  if (slugs === undefined || !isAll) return undefined;
+  return {kind: 'project', slug: projectSlug, meant: near(projectSlug, slugs, mostWrong(projectSlug))};
 }
 
 /** Two letters may be wrong. Short names, such as countries, differ in one on purpose. */
-function meantBy(slug: string, slugs: readonly string[]): readonly string[] {
-  return near(slug, slugs, Math.min(2, Math.floor(slug.length / 3)));
+function mostWrong(slug: string): number {
+  return Math.min(2, Math.floor(slug.length / 3));
 }

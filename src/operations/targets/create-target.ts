@@ -45,8 +45,10 @@ function refuseUnfit(
   {targetSlug, name: title = targetSlug, copyFrom}: CreateTargetRequest,
 ): void {
   const {plugin, targetSlugs, copiesTargets, name} = backend;
-  if (plugin === undefined) checkNewTarget({targetSlug, name: title});
-  const unfit = plugin === undefined || targetSlugs === 'assigned' ? [] : unfitSlugs(backend, {targetSlug});
+  // The service makes a slug of the name.
+  const isAssigned = targetSlugs === 'assigned';
+  if (plugin === undefined) checkNewTarget({targetSlug: isAssigned ? undefined : targetSlug, name: title});
+  const unfit = isAssigned ? [] : unfitSlugs(backend, {targetSlug});
   if (unfit.length > 0) throw unfitForSlugs(backend, unfit);
   if (copyFrom === undefined || copiesTargets !== false) return;
   throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backendTitle(name)} backend cannot copy a target.`, {

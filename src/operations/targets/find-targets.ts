@@ -105,9 +105,20 @@ export function knownAmong(
   const shown = `${slugs.slice(0, mostShown).join(', ')}${slugs.length > mostShown ? ', ...' : ''}`;
   if (slugs.length === 0) throw noTargets(open, targetSlug, suggestPush);
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no target "${targetSlug}".`, {
-    suggestions: [...suggestNames(near(targetSlug, slugs)), `Its targets: ${shown}`],
+    suggestions: [...suggestNames(meantTargets(targets, targetSlug)), `Its targets: ${shown}`],
     details: {targetSlug, targets: slugs},
   });
+}
+
+/** The targets that a slug probably stands for: those of that name, then the nearest. `limit`: as for `near`. */
+export function meantTargets(targets: readonly TargetItem[], slug: string, limit?: number): readonly string[] {
+  const named = targets.filter(({name}) => name?.toLowerCase() === slug.toLowerCase());
+  const all = near(
+    slug,
+    targets.map(({targetSlug}) => targetSlug),
+    limit,
+  );
+  return [...new Set([...named.map(({targetSlug}) => targetSlug), ...all])];
 }
 
 /** Warns of a name that nothing has, if others are near. What it names may be missing on purpose. */

@@ -178,7 +178,7 @@ export interface AppliedTarget extends TargetDiff {
 
 /** Options of `createTarget`. */
 export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitOptions {
-  /** Api and legacy take 64 lowercase letters, digits and inner hyphens. Some services choose it: see the result. */
+  /** At most 64 lowercase letters, digits and inner hyphens. With Api, a name: the result has the slug. */
   readonly targetSlug: string;
   /** Its name for people. @default the slug */
   readonly name?: string | undefined;

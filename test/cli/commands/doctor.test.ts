@@ -63,6 +63,18 @@ describe('doctor', () => {
     expect(Object.keys(await findings(runtimeEnvironment(runtime)))).toEqual(['build']);
   });
 
+  test('doctor: names a slug that the backend does not take, unless the other one would', async () => {
+    await writeFile(join(root, 'mycli.config.json'), '{"projectSlug": "shop", "targetSlug": "Prod"}');
+    const env = runtimeEnvironment(runtime);
+    expect(await findings({...env, MYCLI_RUNTIME_BACKEND: 'api'})).toMatchObject({
+      configuration: {
+        status: 'failed',
+        message: expect.stringContaining('requires a target slug of at most 19') as string,
+      },
+    });
+    expect(Object.keys(await findings(env))).toEqual(['build']);
+  });
+
   test('ticks no configuration and no build where there is none', async () => {
     expect(await findings(legacy(runtime.origin))).toMatchObject({
       configuration: {status: 'skipped', suggestions: ['Write one: mycli init']},

@@ -116,6 +116,19 @@ describe('init without a terminal', () => {
     expect(JSON.parse((await mycli(['bundle:push', '--json'])).stdout)).toMatchObject({backend: 'api'});
   });
 
+  test.each([
+    ['api', 3, 'requires a target slug of at most 19 lowercase letters, digits and inner hyphens, not "Prod".'],
+    ['legacy', 0, ''],
+  ])('init: refuses a slug that the backend %s does not take, and writes nothing', async (backend, exit, message) => {
+    const {origin, credentials} = runtime;
+    const client = ['--organization', credentials.organizationId, '--client-id', 'c', '--token-url', `${origin}/t`];
+    const service = backend === 'api' ? ['--api-origin', origin, ...client] : ['--origin', origin];
+    const args = ['init', '-y', '-p', 'shop', '-t', 'Prod', '--runtime-backend', backend, ...service];
+    const {code, stderr} = await mycli(args);
+    expect([code, (await readdir(project)).includes('mycli.config.ts')]).toEqual([exit, exit === 0]);
+    expect(stderr).toContain(message);
+  });
+
   test('leaves its own file out of a site that is the folder itself', async () => {
     await rm(project, {recursive: true});
     await write({'index.html': '<p>Hi</p>', 'package.json': '{"name": "site"}', 'node_modules/a/index.js': ''});

@@ -102,6 +102,14 @@ describe('target', () => {
     expect(targets.length).toBe(3);
   });
 
+  test('target:create says which slug the service made of a name', async () => {
+    const {stdout} = await mycli(['target:create', 'Qa'], api);
+    const [, slug = ''] = /^Created target (qa-\w+) of shop/.exec(stdout) ?? [];
+    expect(stdout).toContain(`\nThe service made this slug for the name Qa. Use ${slug} from now on.\n`);
+    expect((await mycli(['status', '--target', 'qa'], api)).stderr).toContain(`Did you mean ${slug}?`);
+    expect((await mycli(['target:create', 'qa'])).stdout).not.toContain('The service made');
+  });
+
   test('a deployment says that its target is new, and warns if it may be a typo, unless --create is given', async () => {
     const warning = /^Warning: The target stagin is new\. Did you mean staging\? --no-create refuses new ones\.$/m;
     expect((await mycli(['push', ...staging, '--dry-run'])).stderr).toContain('The project shop is new.');

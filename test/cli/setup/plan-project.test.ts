@@ -167,12 +167,23 @@ describe('the questions of a setup', () => {
       ['Token URL:', 'login.example/token'],
       ['Client ID:', 'ci'],
     ] as const;
-    const {config} = await plan([...client, ...project, ['skip):', '']]);
+    const unfit = [
+      ['Project slug: (web-shop)', 'x_Y'],
+      ['> It must be a project slug of at most 20 lowercase letters, digits and inner hyphens, not "x_Y".', 'web-shop'],
+      ['("-" for none): (staging)', 'Prod'],
+      ['> It must be a target slug of at most 19 lowercase letters, digits and inner hyphens, not "Prod".', '-'],
+      ['Build folder: (dist)', ''],
+    ] as const;
+    const {config} = await plan([...client, ...unfit, ['skip):', '']]);
     const api = {origin, organizationId: 'org_1', tokenUrl: 'https://login.example/token', clientId: 'ci'};
     expect(config).toMatchObject({projectSlug: 'web-shop', runtimeBackend: 'api', api});
     const plugin = await plan([['acme', '\u001B[B\u001B[B'], project[0], project[2]]);
     expect(plugin.config).toMatchObject({projectSlug: 'web-shop', runtimeBackend: 'acme'});
     expect(plugin.problem?.message).toBe('The acme backend is not configured: missing region.');
+    const flags = {project: 'shop', target: 'a b', 'runtime-backend': 'acme'};
+    await expect(plan([], {flags})).rejects.toMatchObject({
+      message: expect.stringContaining('The acme backend requires a target slug without blanks') as string,
+    });
   });
 
   test('leave out what variables set, and offer to store the key from one', async () => {

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {NewPlace} from '../../../src/operations/options.js';
+import {createTarget} from '../../../src/pipelines/targets.js';
 import {acme} from '../acme.js';
 import {deployBundle, promoteBundle, pushRuntimeBundle} from '../calls.js';
 import {startService, type Service} from '../pushed-bundles.js';
@@ -38,6 +39,30 @@ describe('a new target', () => {
     expect(writes()).toEqual([]);
     expect(await pushRuntimeBundle(push, project.host)).toMatchObject({deployed: true});
     expect(asked).toEqual([typo]);
+  });
+
+  test('is refused if the service makes none of that slug; one that is there is not', async () => {
+    const {options, silent, project, asked, writes} = await startShop();
+    await pushRuntimeBundle({...silent, targetSlug: 'My_Target'}, project.host);
+    const before = writes().length;
+    await expect(pushRuntimeBundle({...options, targetSlug: 'Production'}, project.host)).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message:
+        'The slug of a new target must be at most 64 lowercase letters, digits and inner hyphens, not "Production".',
+      suggestions: ['Did you mean production?'],
+    });
+    expect(writes()).toHaveLength(before);
+    expect(await pushRuntimeBundle({...options, targetSlug: 'My_Target'}, project.host)).toMatchObject({
+      deployed: true,
+    });
+    expect(asked).toEqual([]);
+  });
+
+  test('may be mistaken for the name of one whose slug the service made', async () => {
+    const {options, silent, project, asked} = await startShop('api');
+    const {targetSlug} = await createTarget({...silent, targetSlug: 'qa', pollInterval: 0.1}, project.host);
+    await pushRuntimeBundle({...options, targetSlug: 'qa'}, project.host);
+    expect(asked).toEqual([{kind: 'target', slug: 'qa', meant: [targetSlug]}]);
   });
 
   test('is not looked for if nobody is asked, or it is wanted', async () => {
