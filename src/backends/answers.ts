@@ -149,9 +149,9 @@ interface NewTarget {
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` for a target that the services do not make. */
 export function checkNewTarget({targetSlug, name = targetSlug, suggestions}: NewTarget): void {
   const problem =
-    targetSlug !== undefined && !v.is(newTargetSlug, targetSlug)
+    targetSlug !== undefined && !v.safeParse(newTargetSlug, targetSlug).success
       ? `The slug of a new target must be at most ${maxTargetName} lowercase letters, digits and inner hyphens, not "${targetSlug}".`
-      : v.is(newTargetName, name)
+      : v.safeParse(newTargetName, name).success
         ? undefined
         : `The name of a target has at most ${maxTargetName} characters.`;
   if (problem !== undefined) throw createError('ERR_OPTION_INVALID', problem, {suggestions, details: {targetSlug}});
