@@ -15,7 +15,7 @@ import {settingKeys, usualFlag, variableOf, type SettingKey} from '../../setting
 import type {Output} from '../output/output.js';
 import {placesOf} from '../settings/settings.js';
 import type {EventError} from '../../operations/events.js';
-import {commandNamed, flagNamed, needlessFlags} from '../setup/other-clients.js';
+import {commandNamed, flagNamed, needlessFlags, oldFlags} from '../setup/other-clients.js';
 
 export function reportOf(error: RuntimeCliError, output: Pick<Output, 'texts'>): EventError {
   const {code, message, exitCode, status, advice, method, path, requestId} = error;
@@ -182,7 +182,7 @@ const argumentNouns: Readonly<Record<string, string>> = {
 
 /** Users type targets, projects and bundles as arguments where commands have flags for them. */
 function describeExtra(extra: readonly string[], flags: readonly string[], command?: string): Description {
-  const [first = '', second = 'SLUG'] = extra;
+  const [first = '', second = ''] = extra;
   if (isLikelySecret(first)) return hiddenExtra;
   const message = `Unexpected argument: ${first}`;
   if (first.startsWith('-')) return {message, suggestions: [leaveOutDashes]};
@@ -191,8 +191,12 @@ function describeExtra(extra: readonly string[], flags: readonly string[], comma
     return {message, suggestions: [`If it is the folder of the project, pass ${shellLine('--cwd', first)}`]};
   if (flags.includes('from') && /^(?:latest|\d+)$/.test(first))
     return {message, suggestions: [['To deploy a bundle, run ', {run: ['bundle:deploy', first]}]]};
-  if (flags.includes('from'))
-    return {message, suggestions: [`Pass ${shellLine('--from', first, '--target', second)}.`]};
+  if (flags.includes('from')) {
+    const pass = (from: string, target: string) => shellLine('--from', from, '--target', target);
+    const both = `Pass ${pass(first, second)}.`;
+    const either = `To deploy to ${first}, pass ${pass('SLUG', first)}. If it runs the bundle, pass ${pass(first, 'SLUG')}.`;
+    return {message, suggestions: [extra.length > 1 ? both : either]};
+  }
   if (flags.includes('to') && /^(?:latest|\d+)$/.test(first)) return {message, suggestions: [`Pass --to ${first}.`]};
   const names = Object.keys(argumentNouns).filter((name) => flags.includes(name));
   if (names.length === 0) return {message};
@@ -240,7 +244,11 @@ function describeUnknownFlags(
     const setting = settingWithoutFlag(word);
     if (setting !== undefined) return [`${name} is not a flag: set ${placesOf(setting)}.`];
     const similar = similarFlag(word, known);
-    if (similar === undefined) return args.includes(word) ? [`Pass the ${word} as an argument.`] : [];
+    // `--from`, which stands for `--file` elsewhere, for `file`.
+    const isArgument = (arg: string) =>
+      arg === word || oldFlags.some(({was, now}) => was === `--${arg}` && now === name);
+    const argument = args.find(isArgument);
+    if (similar === undefined) return argument === undefined ? [] : [`Pass the ${argument} as an argument.`];
     return [names.length > 1 ? `Instead of ${name}, did you mean --${similar}?` : `Did you mean --${similar}?`];
   });
   return {message: `Unknown flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions};

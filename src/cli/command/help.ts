@@ -99,9 +99,9 @@ export class GroupedHelp extends Help {
     return super.renderList(rows, listOptions(options, this.opts.maxWidth));
   }
 
-  /** Wraps single lines, too, such as the summary of a plugin's command. */
+  /** Wraps the first line, too, such as the summary of a topic or of a plugin's command. */
   protected override log(text: string): void {
-    super.log(text.trimEnd().includes('\n') ? text : this.wrap(text, 0));
+    super.log(text.replace(/^.*/, (summary) => this.wrap(summary, 0)));
   }
 
   override async showHelp(argv: string[]): Promise<void> {

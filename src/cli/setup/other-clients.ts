@@ -10,6 +10,12 @@ export interface OldWord {
 const elsewhere = "Find members, certificates, notifications and metrics on the service's website";
 const onWebsite = "Create and delete projects on the service's website";
 const domain = 'Set externalHost in targets.SLUG.settings of mycli.config, then run mycli target:apply';
+const ofTargets = 'Set redirects and access in targets.SLUG of mycli.config, then run mycli target:apply';
+const oneTarget = 'Pass --target SLUG, or set targetSlug in mycli.config';
+const running = 'A deployment that runs cannot be stopped: once it has ended, mycli rollback deploys what ran before';
+const stopped = 'The service runs the app: no command stops it. runtime:start ends with Ctrl-C';
+const watched = 'mycli watches no files: run mycli push after each build. mycli logs follows what the app logs';
+const manual = 'Run mycli COMMAND --help, or read the folder docs of the package';
 const newVersion = 'Upgrade mycli with the package manager that installed it';
 const unreachable = 'The service runs the app: no command reaches it';
 const configuration = 'Settings are in mycli.config. mycli env:set sets the variables of a target';
@@ -83,6 +89,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'pull', now: 'bundle:download latest'},
   {client: 'others', was: 'rm|remove [ID]', now: 'bundle:delete [ID]'},
   {client: 'others', was: 'clean|cleanup', now: 'bundle:prune'},
+  {client: 'others', was: 'get targets|envs|environments', now: 'target:list'},
   {client: 'others', was: 'targets|envs|environments', now: 'target:list'},
   {client: 'others', was: 'target add|new [SLUG]', now: 'target:create [SLUG]'},
   {client: 'others', was: 'target rm|remove [SLUG]', now: 'target:delete [SLUG]'},
@@ -91,6 +98,8 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'destroy [SLUG]', now: 'target:delete [SLUG]'},
   {client: 'others', was: 'cache|purge', now: 'target:invalidate'},
   {client: 'others', was: 'domain|domains|alias', now: 'help', note: domain},
+  {client: 'others', was: 'redirect|redirects|access', now: 'help', note: ofTargets},
+  {client: 'others', was: 'use|switch', now: 'help', note: oneTarget},
   {client: 'others', was: 'previews|channel|channels', now: 'preview:list'},
   {client: 'others', was: 'preview create|deploy [BRANCH]', now: 'preview:up [BRANCH]'},
   {client: 'others', was: 'preview rm|remove|delete [BRANCH]', now: 'preview:down [BRANCH]'},
@@ -103,7 +112,10 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'settings', now: 'config:show'},
   {client: 'others', was: 'projects|sites|apps', now: 'project:list'},
   {client: 'others', was: 'project create|new|delete|rm|remove', now: 'help', note: onWebsite},
-  {client: 'others', was: 'ps|info', now: 'status'},
+  {client: 'others', was: 'ps|info|describe', now: 'status'},
+  {client: 'others', was: 'cancel|abort', now: 'help', note: running},
+  {client: 'others', was: 'stop', now: 'help', note: stopped},
+  {client: 'others', was: 'watch', now: 'help', note: watched},
   {client: 'others', was: 'log', now: 'logs'},
   {client: 'others', was: 'serve|local', now: 'runtime:start'},
   {client: 'others', was: 'runtime stop', now: 'help', note: 'runtime:start ends with Ctrl-C'},
@@ -112,8 +124,9 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'account|me|token', now: 'auth:status'},
   {client: 'others', was: 'check|validate', now: 'doctor'},
   {client: 'others', was: 'autocomplete', now: 'completion'},
-  {client: 'others', was: 'upgrade|update', now: 'help', note: newVersion},
-  {client: 'others', was: 'restart|scale|ssh|exec', now: 'help', note: unreachable},
+  {client: 'others', was: 'docs|manual', now: 'help', note: manual},
+  {client: 'others', was: 'upgrade|update|self-update', now: 'help', note: newVersion},
+  {client: 'others', was: 'restart|scale|ssh|shell|exec', now: 'help', note: unreachable},
   {client: 'others', was: 'members|teams|orgs|certs|metrics|usage|billing', now: 'help', note: elsewhere},
 ];
 
@@ -134,6 +147,8 @@ export const oldFlags: readonly OldWord[] = [
   {client: 'others', was: '--production', now: '--target production'},
   {client: 'others', was: '--file', now: '--from'},
   {client: 'others', was: '--to', now: '--target'},
+  {client: 'others', was: '--steps', now: '--to BUNDLE'},
+  {client: 'others', was: '-n', now: '--limit'},
   {client: 'others', was: '-o', now: '--json'},
   {client: 'others', was: '--output', now: '--json'},
   {client: 'others', was: '--format', now: '--json'},
@@ -146,7 +161,8 @@ const statusOnce = 'status shows the present state once; to follow a deployment,
 
 /** Flags of others that ask for what happens anyway, by the commands that have no such flag. */
 export const needlessFlags: readonly {readonly flags: RegExp; readonly command?: string; readonly why: string}[] = [
-  {flags: /^-(?:f|-follow|-tail)$/, command: 'logs', why: 'logs follows until Ctrl-C'},
+  {flags: /^-(?:f|-follow|-no-follow|-tail)$/, command: 'logs', why: 'logs follows until Ctrl-C'},
+  {flags: /^-(?:n|-limit|-lines)$/, command: 'logs', why: 'logs follows until Ctrl-C; --since AGE drops older entries'},
   {flags: /^-(?:w|-watch)$/, command: 'status', why: statusOnce},
   {flags: /^--wait-for-slot$/, command: 'bundle:rollback', why: 'what to roll back to may change meanwhile'},
   {flags: /^-(?:w|-wait)$/, command: 'preview:up', why: 'preview:up always waits'},
@@ -156,11 +172,15 @@ export const needlessFlags: readonly {readonly flags: RegExp; readonly command?:
   {flags: /^-(?:y|-yes)$/, why: 'this command asks for no confirmation'},
 ];
 
-/**
- * The command of ours that words of another client stand for, whose name may go first. Undefined if there is none.
- * `words`: those that were taken for its name. What follows them may be a secret.
- */
-export function commandNamed(typed: readonly string[], known: readonly string[]) {
+interface CommandNamed {
+  /** Those that were taken for its name. What follows them may be a secret. */
+  readonly words: readonly string[];
+  readonly command: readonly string[];
+  readonly note?: string | undefined;
+}
+
+/** The command of ours that words of another client stand for, whose name may go first. Undefined if there is none. */
+export function commandNamed(typed: readonly string[], known: readonly string[]): CommandNamed | undefined {
   for (const {client, was, now, note} of oldCommands) {
     const named = typed[0] === client ? [client] : [];
     const [first = '', ...rest] = typed.slice(named.length);
@@ -177,7 +197,10 @@ export function commandNamed(typed: readonly string[], known: readonly string[])
     if (fits && known.includes(command[0] ?? ''))
       return {words: [...named, ...words.slice(0, pattern.length)], command, note};
   }
-  return undefined;
+  // `auth:whoami` is what `whoami` is, because that is in `auth`.
+  const [topic = '', ...rest] = typed.flatMap((word) => word.split(':'));
+  const inTopic = rest.length === 0 ? undefined : commandNamed(rest, known);
+  return inTopic?.command[0]?.startsWith(`${topic}:`) ? {...inTopic, words: [topic, ...inTopic.words]} : undefined;
 }
 
 /** What a flag of another client is here, without its dashes, if the command has it. */

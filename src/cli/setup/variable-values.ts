@@ -2,6 +2,7 @@ import {resolve} from 'node:path';
 import {buffer} from 'node:stream/consumers';
 import {createError, reasonOf} from '../../errors/index.js';
 import {isDotenv, parseDotenv} from '../../text/dotenv.js';
+import {isLikelySecret} from '../../http/redact.js';
 import {decodeText, readText} from '../../files/read-file.js';
 import {asSentence, count} from '../../text/sentence.js';
 import type {CommandContext} from '../command/command-context.js';
@@ -52,7 +53,10 @@ export async function readVariables(
     const separator = pair.indexOf('=');
     if (separator > 0) return {name: pair.slice(0, separator), text: pair.slice(separator + 1)};
     throw createError('ERR_USAGE', `Argument ${String(at + 1)} does not have the form NAME=VALUE.`, {
-      suggestions: ['Pass NAME=@FILE to read the value from a file, or NAME=- to read it from stdin.'],
+      suggestions: [
+        ...(/^[A-Z][A-Z_\d]*$/.test(pair) && !isLikelySecret(pair) ? [`Pass ${pair}=VALUE as one argument.`] : []),
+        'Pass NAME=@FILE to read the value from a file, or NAME=- to read it from stdin.',
+      ],
     });
   });
   const twice = typed.find(({name}, at) => typed.findIndex((other) => other.name === name) !== at);
