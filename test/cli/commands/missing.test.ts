@@ -58,7 +58,7 @@ describe('what a command needs and does not have', () => {
       'Error: Missing project, build, and credentials.',
       '  Run mycli init in a terminal to set up a project. Or set each of these:',
       '  No project specified. Pass --project SLUG, or set MYCLI_PROJECT or projectSlug in mycli.config.',
-      expect.stringMatching(/^ {2}The build folder .+build does not exist\. .*--build-directory/),
+      expect.stringMatching(/^ {2}The build folder .+build does not exist\. .*mycli push DIR$/),
       expect.stringMatching(
         /^ {2}The Runtime \(API key\) backend is not configured: .* Run mycli login --origin URL, or set .*MYCLI_API_KEY/,
       ),
