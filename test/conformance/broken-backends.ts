@@ -566,6 +566,35 @@ export const brokenBackends: readonly BrokenBackend[] = [
       },
     };
   }),
+  brokenCall(
+    'reports a lost answer as a failure of the network, after eight other requests',
+    'deploy',
+    async (call, context) => {
+      for (let requests = 0; requests < 8; requests += 1) await lookAtAccount(context);
+      return mistaking('ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK')(call, context);
+    },
+  ),
+  brokenCall(
+    'reports a lost answer as a failure of the network once the service is silent',
+    'deploy',
+    (call, context) =>
+      call(context).catch(async (error: unknown) => {
+        if (Object(error).code === 'ERR_OUTCOME_UNKNOWN') await lookAtAccount(context);
+        throw error;
+      }),
+  ),
+  brokenCall('adds an access header again when an answer is lost', 'changeAccess', (call, context) =>
+    call(context).catch((error: unknown) => {
+      if (Object(error).code !== 'ERR_OUTCOME_UNKNOWN') throw error;
+      return call(context);
+    }),
+  ),
+  brokenCall('forgets a bundle before it has deleted all of it', 'deleteBundle', async (call, context) => {
+    await call(context);
+    const headers = {...authorized(context), 'x-message': 'the rest'};
+    const {id} = await context.http.post(urlOf(context, 'uploads'), {headers}).json<{id: string}>();
+    await context.http.delete(urlOf(context, 'uploads', id), {headers});
+  }),
   brokenCall('does not say that a target is busy', 'deploy', mistaking(409, 'ERR_REJECTED')),
   brokenCall('reports a deployment that is accepted as finished', 'deploy', asFinished),
   brokenCall('reports a promotion that is accepted as finished', 'promote', asFinished),
@@ -937,6 +966,11 @@ function starting(change: (start: DownloadStart) => DownloadStart): Change {
     download: ({onStart, ...request}, context) =>
       good.download({...request, onStart: (start) => onStart?.(change(start))}, context),
   });
+}
+
+/** Asks for something that has nothing to do with what is to be done. */
+async function lookAtAccount(context: Context): Promise<void> {
+  await context.http(`${String(context.options.origin)}/me`, {headers: authorized(context)});
 }
 
 /** Does not send a request again when its answer is lost. */

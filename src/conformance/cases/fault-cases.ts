@@ -4,7 +4,7 @@ import {anyCode, anyError, expectAbort, expectError, notTried, outcomeOf} from '
 import {withCode, type ExpectedError} from '../expectations.js';
 import {prepare, type TriedOperation, type Prepared} from '../operations.js';
 import type {Fault} from '../relay.js';
-import {fastRetries, type Case, type Subject} from '../subject.js';
+import {fastRetries, type Called, type Case, type Lister, type Subject} from '../subject.js';
 import {expectDeployed} from './deployment-cases.js';
 
 /** What happens to each request of an operation in turn, and what that may lead to. */
@@ -57,7 +57,9 @@ const rules: readonly FaultRule[] = [
   },
   {
     name: 'a lost answer is requested again, or leaves the outcome open',
-    proves: 'Reads are repeated. Writes succeed or are `ERR_OUTCOME_UNKNOWN`: nothing is done twice.',
+    proves:
+      'Reads are repeated. Writes succeed or are `ERR_OUTCOME_UNKNOWN`: nothing is done twice, and what was done is not ' +
+      'denied when no later answer arrives either.',
     kind: 'lose',
     error: withCode('ERR_OUTCOME_UNKNOWN'),
   },
@@ -66,8 +68,18 @@ const rules: readonly FaultRule[] = [
 /** Of another protocol than HTTP, a request may be one that only connects. */
 const lostOrUnsent = withCode('ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK');
 
-/** How many requests of an operation are tried: the first ones. */
-const mostRequests = 6;
+/** How many requests of an operation are tried: the first ones, which may connect, and the last ones, which may write. */
+const firstTried = 3;
+const lastTried = {reads: 3, writes: 27};
+
+/** The lists that an operation adds one item to. */
+const grownLists: {readonly [Name in Called]?: Lister} = {
+  upload: 'listBundles',
+  createTarget: 'listTargets',
+  changeRedirect: 'listRedirects',
+  changeAccess: 'listAccess',
+  setVariables: 'listVariables',
+};
 
 export function faultCases(operation: TriedOperation): readonly Case[] {
   // Without a fault, it sends as many requests each time.
@@ -85,7 +97,8 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
       const {kind} = rule;
       const {isHttp} = trial.parts.relay;
       if (!isHttp && (kind === 401 || kind === 429)) notTried(`Only HTTP requests can be answered with ${kind}.`);
-      for (let at = 1; at <= Math.min(total, mostRequests); at += 1) {
+      for (let at = 1; at <= total; at += 1) {
+        if (at > firstTried && at <= total - (operation.writes ? lastTried.writes : lastTried.reads)) continue;
         if (kind === 'hold') await abortAt(await open(), operation, at, total);
         else if (isHttp || kind !== 500) await failAt(await open(), operation, at, total, rule);
         // What no attempt has brought to the service is no success, either.
@@ -95,6 +108,9 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
         // What fails can be cleaned up if the service refuses nothing more.
         const once = {...rule, lasts: false, error: anyError};
         if (kind === 401 && operation.needs === 'upload') await failAt(await open(), operation, at, total, once);
+        // What may have been done must not be denied when no answer to an attempt arrives.
+        const always = {...rule, lasts: true, error: anyCode};
+        if (kind === 'lose' && isShown(operation)) await failAt(await open(), operation, at, total, always);
       }
     },
   }));
@@ -108,16 +124,33 @@ async function countRequests(subject: Subject, operation: TriedOperation): Promi
   return relay.requests;
 }
 
+/** Whether lists show what came of an operation. */
+function isShown({needs}: TriedOperation): boolean {
+  return needs === 'deploy' || needs === 'promote' || needs in grownLists;
+}
+
+/** How long the list is that an operation adds to, if the backend has it. */
+async function lengthBeside(subject: Subject, {needs}: TriedOperation): Promise<number | undefined> {
+  const list = grownLists[needs];
+  if (!list || !subject.backend[list]) return undefined;
+  return (await subject.list(list, {targetSlug: subject.targetSlug})).length;
+}
+
 /** Aborts an operation at its request `at`, of the `total` that there are without a fault. */
 async function abortAt(subject: Subject, operation: TriedOperation, at: number, total: number): Promise<void> {
-  // By its last request, a deployment may have been made: what is left is to clean up.
-  if (operation.name === 'deploy' && at === total && total > 1) return;
+  const {relay} = subject.parts;
+  // By its last request, a deployment may have been made: what is left is to clean up. Others may just disconnect.
+  if ((operation.name === 'deploy' || !relay.isHttp) && at === total && total > 1) return;
   const prepared = await prepare(subject, operation);
   await expectAbort(`${operation.name} at request ${at}`, async (signal, onHeld) => {
-    subject.parts.relay.arm({kind: 'hold', at, onHeld});
+    relay.arm({kind: 'hold', at, onHeld});
     await operation.run(subject, prepared, {signal});
+    // Of another protocol, a call may take fewer requests than were counted.
+    if (relay.isHttp || relay.requests >= at) return;
+    onHeld();
+    signal.throwIfAborted();
   });
-  subject.parts.relay.arm();
+  relay.arm();
   const after = `an abort of ${operation.name} at request ${at}`;
   if (operation.needs === 'upload') await subject.assertKept(0, after);
   await expectAsTold(subject, operation, prepared, after);
@@ -125,11 +158,12 @@ async function abortAt(subject: Subject, operation: TriedOperation, at: number, 
 
 async function failAt(subject: Subject, operation: TriedOperation, at: number, total: number, rule: FaultRule) {
   const {kind, lasts = false} = rule;
-  const allowed = kind === 'lose' && !subject.parts.relay.isHttp ? lostOrUnsent : rule.error;
-  const prepared = await prepare(subject, operation);
-  const fault = kind === 'lose' ? 'carried out, its answer lost' : kind === 'cut' ? kind : `answered with ${kind}`;
-  const what = `${operation.name} (request ${at} was ${fault})`;
   const {relay} = subject.parts;
+  const allowed = kind === 'lose' && !lasts && !relay.isHttp ? lostOrUnsent : rule.error;
+  const prepared = await prepare(subject, operation);
+  const before = await lengthBeside(subject, operation);
+  const fault = kind === 'lose' ? 'carried out, its answer lost' : kind === 'cut' ? kind : `answered with ${kind}`;
+  const what = `${operation.name} (request ${at} ${lasts ? 'and all that follow were' : 'was'} ${fault})`;
   relay.arm({kind, at, lasts});
   const work = operation.run(subject, prepared);
   const {result, error} = await outcomeOf(work);
@@ -138,9 +172,11 @@ async function failAt(subject: Subject, operation: TriedOperation, at: number, t
 
   // What writes may do without some requests. The last one of a deployment may only clean up after it.
   const isListed = operation.needs === 'deploy' && subject.backend.listDeployments !== undefined;
-  const mayDoWithout = operation.writes && (at < total || (isListed && total > 1));
+  const mayDoWithout = operation.writes && (kind === 'lose' || at < total || (isListed && total > 1));
+  // Of another protocol, the last one may just disconnect, and a call may take fewer than were counted.
+  const isNeeded = relay.isHttp || (sent >= at && (at < total || total === 1));
   const mayFail = allowed && (kind !== 'lose' || operation.writes);
-  if (mayFail && (error ?? (lasts && !mayDoWithout))) await expectError(what, work, allowed);
+  if (mayFail && (error ?? (lasts && isNeeded && !mayDoWithout))) await expectError(what, work, allowed);
   else await work;
 
   await subject.assertNoLeak();
@@ -150,6 +186,10 @@ async function failAt(subject: Subject, operation: TriedOperation, at: number, t
   }
   const isOpen = error?.code === 'ERR_OUTCOME_UNKNOWN';
   await expectAsTold(subject, operation, prepared, what, error ? (isOpen ? undefined : false) : true);
+  // What is not an upload may have been made in part.
+  const mayGrow = error && !isOpen && operation.needs === 'upload' ? [0] : error ? [0, 1] : [1];
+  const grown = async () => ((await lengthBeside(subject, operation)) ?? 0) - (before ?? 0);
+  if (before !== undefined) await subject.becomes(`how many items more are listed after ${what}`, mayGrow, grown);
   if (kind === 429 && lasts) {
     const most = total * (1 + fastRetries.maxRetries);
     const advice = 'Stop when context.waitToRetry() returns false.';
@@ -165,6 +205,8 @@ async function expectAsTold(subject: Subject, {needs}: TriedOperation, on: Prepa
   if (needs === 'promote') await expectDeployed(subject, bundleId, otherTarget, what, isDone);
   if (needs === 'deleteBundle') {
     if (isDone !== true) await outcomeOf(subject.call(needs, {bundleId}));
-    await subject.assertGone(bundle, bundleId, isDone === true ? what : `a deletion that follows ${what}`);
+    const after = isDone === true ? what : `a deletion that follows ${what}`;
+    await subject.assertGone(bundle, bundleId, after);
+    await subject.assertKept(0, after);
   }
 }
