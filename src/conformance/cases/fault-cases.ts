@@ -133,7 +133,8 @@ function isShown({needs}: TriedOperation): boolean {
 async function lengthBeside(subject: Subject, {needs}: TriedOperation): Promise<number | undefined> {
   const list = grownLists[needs];
   if (!list || !subject.backend[list]) return undefined;
-  return (await subject.list(list, {targetSlug: subject.targetSlug})).length;
+  // Of another process, so that this one remembers nothing for its own call.
+  return (await subject.again().list(list, {targetSlug: subject.targetSlug})).length;
 }
 
 /** Aborts an operation at its request `at`, of the `total` that there are without a fault. */
@@ -173,8 +174,8 @@ async function failAt(subject: Subject, operation: TriedOperation, at: number, t
   // What writes may do without some requests. The last one of a deployment may only clean up after it.
   const isListed = operation.needs === 'deploy' && subject.backend.listDeployments !== undefined;
   const mayDoWithout = operation.writes && (kind === 'lose' || at < total || (isListed && total > 1));
-  // Of another protocol, the last one may just disconnect, and a call may take fewer than were counted.
-  const isNeeded = relay.isHttp || (sent >= at && (at < total || total === 1));
+  // A call may take fewer requests than were counted. Of another protocol than HTTP, the last one may just disconnect.
+  const isNeeded = sent >= at && (relay.isHttp || at < total || total === 1);
   const mayFail = allowed && (kind !== 'lose' || operation.writes);
   if (mayFail && (error ?? (lasts && isNeeded && !mayDoWithout))) await expectError(what, work, allowed);
   else await work;
