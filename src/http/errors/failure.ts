@@ -117,7 +117,7 @@ function explain(error: Error, options: RequestOptions, attempt: Attempt): Expla
     'ERR_NETWORK',
     `Cannot connect to ${host}: ${reason}`,
     isLocalRefusal(error, options, attempt)
-      ? 'Start the service there, such as the local runtime with mycli runtime:start, or check the address.'
+      ? 'Start the service there, or check the address. If it is the local runtime, start it with the data folder that it had: mycli runtime:start --data DIR.'
       : 'Check the address, the network and the proxy variables (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).',
   ];
 }
