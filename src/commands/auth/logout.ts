@@ -4,10 +4,13 @@ import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-co
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {isPluginBackend} from '../../cli/settings/connection-options.js';
 import {
+  credentialEntries,
+  credentialRows,
   readCredentials,
   secretsIn,
   updateCredentials,
   withoutCredentials,
+  type CredentialEntry,
   type RemovedCredentials,
   type StoredCredentials,
 } from '../../cli/settings/credential-file.js';
@@ -16,6 +19,7 @@ import {addressOrigin} from '../../cli/settings/option-addresses.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
+import {definitions} from '../../settings/definitions.js';
 
 export default class AuthLogout extends BaseCommand<typeof AuthLogout, 'auth:logout'> {
   static override readonly aliases = ['logout'];
@@ -49,7 +53,14 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout, 'auth:log
     if (origins.length + backends.length > 0 || remaining.trusted?.length !== stored.trusted?.length) {
       await updateCredentials(credentialFile, (now) => withoutCredentials(now, removed));
     }
-    for (const name of origins) output.outcome(`Removed the credentials for ${name}.`);
+    const left = credentialEntries(remaining);
+    const labelOf = ({kind}: CredentialEntry) => definitions[credentialRows[kind].setting].label;
+    for (const name of origins) {
+      const stays = left.find(({origin}) => origin === name);
+      const gone = credentialEntries(stored).filter(({origin, kind}) => origin === name && kind !== stays?.kind);
+      if (stays === undefined) output.outcome(`Removed the credentials for ${name}.`);
+      else output.outcome(`Removed the ${gone.map(labelOf).join()} for ${name}. Its ${labelOf(stays)} stays.`);
+    }
     for (const name of backends) output.outcome(`Removed the secrets for the ${name} backend.`);
     if (origins.length + backends.length === 0) {
       const [backend = '', ...others] = removed.backends;

@@ -272,10 +272,8 @@ describe('auth:status and auth:logout', () => {
       {error: {message: '--kind api-key cannot be used with --runtime-backend api.'}},
     ]);
 
-    expect(await run(['auth:logout'], {MYCLI_RUNTIME_BACKEND: 'legacy'})).toMatchObject([
-      0,
-      {removed: [runtimeOrigin]},
-    ]);
+    const out = await mycli(['auth:logout'], {env: {...env, MYCLI_RUNTIME_BACKEND: 'legacy'}});
+    expect(out.stdout).toBe(`Removed the API key for ${runtimeOrigin}. Its client secret stays.\n`);
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
       origins: {[runtimeOrigin]: {api: {kind: 'client-secret'}}},
       last: {backend: 'api', api: {origin: runtimeOrigin, organizationId}},
