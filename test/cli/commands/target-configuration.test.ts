@@ -101,7 +101,10 @@ describe('target:diff and target:apply', () => {
     await configure({targets: {staging: {access: true}}});
     const {stdout} = await bench.mycli(['target:apply', 'staging', '--yes']);
     expect(stdout).toMatch(/^x-sfdc-access-control: mycli-access-[\w-]{32}$/m);
+    const planned = await bench.mycli(['target:apply', 'staging', '--dry-run', '--rotate']);
+    expect(planned.stdout).toContain('+ access header, which replaces those before\n');
     const rotated = await bench.mycli(['target:apply', 'staging', '--yes', '--rotate', '--output', 'build/access.txt']);
+    expect(rotated.stdout).toContain('+ access header, which replaces those before\n');
     expect(rotated.stderr).toContain('Changed staging: new access header');
     expect(rotated.stdout + rotated.stderr).toContain(
       "check.headers: { 'x-sfdc-access-control': '@build/access.txt' }.",
