@@ -102,7 +102,7 @@ test('logs --since counts by the clock of the service', async () => {
 });
 
 /** What `logs` prints for entries of a service, until it has printed so many lines. */
-async function printed(entries: readonly object[], args: readonly string[], lines: number): Promise<string> {
+async function printed(entries: readonly object[], args: readonly string[], lines: number) {
   const server = createServer((_, response) => response.end('{"token": "canary-token"}'));
   new WebSocketServer({server}).on('connection', (socket) => socket.send(JSON.stringify(entries)));
   const {origin} = await startOn(server, 'http');
@@ -115,7 +115,7 @@ async function printed(entries: readonly object[], args: readonly string[], line
     seen += 1;
     if (seen === lines) child.kill('SIGINT');
   });
-  return (await ended).stdout;
+  return ended;
 }
 
 test('logs keep the indentation of a stack trace, whether it is one entry or several', async () => {
@@ -123,19 +123,21 @@ test('logs keep the indentation of a stack trace, whether it is one entry or sev
     {message: 'ERROR TypeError: no price\n    at cart (cart.js:1:1)\n2026-11-27T12:00:00.000Z  INFO  forged'},
     {message: '    at page (page.js:2:2)'},
   ];
-  expect(await printed(entries, [], 4)).toBe(
+  expect((await printed(entries, [], 4)).stdout).toBe(
     'ERROR  TypeError: no price\n      at cart (cart.js:1:1)\n  2026-11-27T12:00:00.000Z  INFO  forged\n    at page (page.js:2:2)\n',
   );
 });
 
 test('logs --since counts the timestamp of an entry whose text has no time', async () => {
   const entries = [60, 1].map((minutes) => ({message: `${minutes} min ago`, timestamp: Date.now() - minutes * 60_000}));
-  expect(await printed(entries, ['--since', '5m'], 1)).toMatch(/^\d{4}-\S+Z {2}1 min ago\n$/);
+  expect((await printed(entries, ['--since', '5m'], 1)).stdout).toMatch(/^\d{4}-\S+Z {2}1 min ago\n$/);
 });
 
-test('logs --request has the entries of one request', async () => {
-  const entries = ['r-1', 'r-2', ''].map((id) => ({message: `2026-11-27T12:00:00.000Z\t${id}\tINFO\tof ${id}`}));
-  expect(await printed(entries, ['--request', 'r-2'], 1)).toBe('2026-11-27T12:00:00.000Z  INFO   r-2  of r-2\n');
+test('logs --request has the entries of one request, and says once that others have none', async () => {
+  const entries = ['', 'r-1', '', 'r-2'].map((id) => ({message: `2026-11-27T12:00:00.000Z\t${id}\tINFO\tof ${id}`}));
+  const {stdout, stderr} = await printed(entries, ['--request', 'r-2'], 1);
+  expect(stdout).toBe('2026-11-27T12:00:00.000Z  INFO   r-2  of r-2\n');
+  expect(stderr.match(/Entries without a request ID/g)).toHaveLength(1);
 });
 
 test('logs of a local runtime without servers say so', async () => {
