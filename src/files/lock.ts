@@ -80,5 +80,6 @@ async function remove(directory: string): Promise<void> {
 function isBusy(path: string, other: string): Error {
   return createError('ERR_OUTPUT', `${path} cannot be written: another mycli is changing it.`, {
     suggestions: [`Wait until it has ended. If no mycli is running, remove ${other}.`],
+    details: {lock: other},
   });
 }

@@ -217,8 +217,10 @@ describe('a data folder', () => {
     await mkdir(upload);
     const refused = {
       code: 'ERR_OPTION_INVALID',
-      message: expect.stringContaining('another mycli is changing it'),
-      suggestions: expect.arrayContaining([expect.stringContaining('If a local runtime runs there, stop it')]),
+      message: expect.stringContaining('A local runtime is already running on the data folder'),
+      suggestions: expect.arrayContaining([
+        expect.stringContaining('Stop it, or choose another data folder. If no mycli is running, remove '),
+      ]),
     };
     await expect(startRuntime({dataDirectory})).rejects.toMatchObject(refused);
     expect(existsSync(upload)).toBe(true);

@@ -1,9 +1,12 @@
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags, yesFlag} from '../../cli/command/flags.js';
+import {backendTitle, mayUse} from '../../backends/names.js';
+import {isApiUnset} from '../../cli/settings/connection-options.js';
 import {credentialPath, updateCredentials} from '../../cli/settings/credential-file.js';
 import {originOf} from '../../cli/settings/load-settings.js';
 import {missingSetting} from '../../cli/settings/settings.js';
 import {consent} from '../../cli/setup/prompts.js';
+import {createError} from '../../errors/index.js';
 
 export default class AuthRotate extends BaseCommand<typeof AuthRotate, 'auth:rotate'> {
   static override readonly changes = 'service';
@@ -24,8 +27,14 @@ export default class AuthRotate extends BaseCommand<typeof AuthRotate, 'auth:rot
     const {output, credentialFile} = context;
     const ask = consent(this.flags.yes, 'Replacing the API key', 'Nothing was changed.', context);
     const settings = await context.loadSettings();
-    const {apiKey, apiUser} = settings;
+    const {apiKey, apiUser, runtimeBackend} = settings;
     const origin = originOf(settings.origin);
+    const serving = runtimeBackend.value === 'auto' && !isApiUnset(settings) ? 'api' : runtimeBackend.value;
+    if (origin === undefined && !mayUse(serving, 'legacy')) {
+      throw createError('ERR_USAGE', `Only API keys can be rotated, and this project uses ${backendTitle(serving)}.`, {
+        suggestions: ['To rotate an API key, pass --origin URL.'],
+      });
+    }
     if (origin === undefined) throw missingSetting('origin');
     if (apiKey === undefined) throw missingSetting('apiKey');
     const {readBackend} = await import('../../cli/settings/reach-backends.js');

@@ -53,9 +53,13 @@ function keepToOne(folder: string): Promise<() => Promise<void>> {
       });
     const kept = withLock(path.join(folder, 'state.json'), work, {patienceMs: 0});
     kept.catch((cause: unknown) => {
-      const stop = 'If a local runtime runs there, stop it, or choose another data folder.';
-      const suggestions = isRuntimeCliError(cause) ? [stop, ...cause.suggestions] : [];
-      const message = asSentence(`The data folder ${folder} cannot be used: ${reasonOf(cause)}`);
+      const lock = isRuntimeCliError(cause) ? cause.details?.['lock'] : undefined;
+      const stop = `Stop it, or choose another data folder. If no mycli is running, remove ${String(lock)}.`;
+      const suggestions = lock === undefined ? [] : [stop];
+      const message =
+        lock === undefined
+          ? asSentence(`The data folder ${folder} cannot be used: ${reasonOf(cause)}`)
+          : `A local runtime is already running on the data folder ${folder}.`;
       reject(createError('ERR_OPTION_INVALID', message, {suggestions, cause}));
     });
   });

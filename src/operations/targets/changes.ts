@@ -1,6 +1,7 @@
 import type {InvalidateOptions, SetVariablesOptions, TargetChangeOptions} from './options.js';
 import type {BackendCapability, DeployOperation, PlannedWrite, WriteOperation} from '../../backends/contract.js';
-import {createError} from '../../errors/index.js';
+import prettyBytes from 'pretty-bytes';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {count} from '../../text/sentence.js';
 import {allowChange, invoke, quickLook} from '../call-backend.js';
 import {explainMissing} from '../explain-missing.js';
@@ -87,6 +88,15 @@ function problemOfVariables({set = {}, unset = []}: Pick<SetVariablesOptions, 's
   return unfit && `The value of ${unfit} must be a string without null characters.`;
 }
 
+/** Says which variables a request was too large for. */
+function withSizes(error: RuntimeCliError, set: Readonly<Record<string, string>>): RuntimeCliError {
+  const sizes = Object.entries(set).map(([name, value]) => ({name, bytes: Buffer.byteLength(value)}));
+  const largest = sizes.sort((one, other) => other.bytes - one.bytes).slice(0, 3);
+  const names = largest.map(({name, bytes}) => `${name} (${prettyBytes(bytes)})`).join(', ');
+  const apart = sizes.length > 1 ? 'set fewer at once' : 'split it into several variables, each set on its own';
+  return amendError(error, {suggestions: [`Shorten ${names}, or ${apart}.`]});
+}
+
 export const targetChanges = {
   invalidate: row({
     operation: 'invalidate',
@@ -124,7 +134,11 @@ export const targetChanges = {
       for (const name of request.unset) if (!unset.includes(name)) warnOfNear(open, name, names);
       return unset.length === 0 ? undefined : {...request, unset};
     },
-    send: (open, request) => invoke(open, 'setVariables', request),
+    async send(open, request) {
+      await invoke(open, 'setVariables', request).catch((error: unknown) => {
+        throw isRuntimeCliError(error) && error.status === 413 ? withSizes(error, request.set) : error;
+      });
+    },
     made: (request) => ({set: Object.keys(request?.set ?? {}), unset: request?.unset ?? []}),
     planned: ({set, unset}) => ({variables: [...Object.keys(set), ...unset]}),
     secrets: ({set}) => Object.values(set),

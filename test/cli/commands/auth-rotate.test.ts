@@ -38,3 +38,14 @@ test('auth:rotate: an answer that is lost leaves it open which key is valid', as
   expect(bench.runtime.requests.filter(({route}) => route === 'api-key')).toHaveLength(1);
   await expect(readFile(join(bench.root, '.config/mycli/credentials.json'))).rejects.toThrow('ENOENT');
 });
+
+test('auth:rotate: a project that logs in with OAuth is told that it has no API key', async () => {
+  for (const backend of ['api', 'auto']) {
+    const env = {MYCLI_RUNTIME_BACKEND: backend, MYCLI_RUNTIME_ORIGIN: '', MYCLI_API_ORIGIN: bench.runtime.origin};
+    const {code, stderr} = await bench.mycli(['auth:rotate', '--yes'], env);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('Only API keys can be rotated, and this project uses Runtime (OAuth).'),
+    ]);
+  }
+});

@@ -129,7 +129,7 @@ describe.each(['-h', '--help'])('%s of every command', (flag) => {
       await new GroupedHelp(config, {...config.pjson.oclif.helpOptions, maxWidth}).showHelp([id, flag]);
       return shown.mock.calls.join('\n');
     };
-    for (const id of ['', ...config.commandIDs]) {
+    for (const id of ['', ...config.topics.map(({name}) => name), ...config.commandIDs]) {
       const text = await help(id, columns);
       // Examples stay on one line, so that users can copy them.
       const lines = text.split('\n').filter((line) => !line.startsWith('  $ mycli '));

@@ -299,6 +299,21 @@ describe('env', () => {
     expect(variables.map(({name}) => name)).toEqual(['A']);
   });
 
+  test.each([
+    ['legacy', {}],
+    ['api', api],
+  ])('values that are too large are named with their size (%s)', async (_, env) => {
+    const big = 'x'.repeat(70_000);
+    await writeFile(join(bench.project, 'big.txt'), big);
+    const {targetSlug} = (await documentOf(['target:create', 'qa'], env)) as {targetSlug: string};
+    const one = await mycli(['env:set', 'BIG=@big.txt', '--target', targetSlug], env);
+    expect(one.code).toBe(7);
+    expect(one.stderr).toContain('  Shorten BIG (70 kB), or split it into several variables, each set on its own.\n');
+    const two = await mycli(['env:set', 'A=b', 'BIG=@big.txt', '--target', targetSlug], env);
+    expect(two.stderr).toContain('  Shorten BIG (70 kB), A (1 B), or set fewer at once.\n');
+    expect(one.stderr + two.stderr).not.toContain(big);
+  });
+
   test('a value that parsers read differently is named with its line, and an empty one can be typed', async () => {
     await documentOf(['push', ...staging, '--wait']);
     await writeFile(join(bench.project, '.env'), `A=1\nPW=${canary}#word\n`);

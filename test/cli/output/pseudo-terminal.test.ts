@@ -315,7 +315,7 @@ test.runIf(hasScript)(
     const question = 'Send the MYCLI_API_KEY there?';
     const asked = async (args: readonly string[], answer: string) => {
       const screen = onTerminal(args, env, 200);
-      await screen.shows(`names ${origin}, which this machine has not used before. ${question}`);
+      await screen.shows(`names ${origin}, which has no login on this machine. ${question}`);
       screen.child.stdin?.write(answer);
       return screen.ended;
     };

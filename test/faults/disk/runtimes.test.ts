@@ -27,7 +27,7 @@ test('a data folder is for one runtime at a time, and for the next one after a k
   const folder = await makeFolder();
   const first = await startRuntime(folder, '--data', join(folder, 'data'));
   const {code, stderr} = await runCli(binary, ['runtime:start', '--data', join(folder, 'data')]);
-  expect([code, stderr]).toEqual([3, expect.stringContaining('another mycli is changing it')]);
+  expect([code, stderr]).toEqual([3, expect.stringContaining('A local runtime is already running on the data folder')]);
   expect((await fetch(first.origin)).status).toBe(200);
   await first.kill();
   const next = await startLocalRuntime({dataDirectory: join(folder, 'data')});
