@@ -5,12 +5,10 @@ import {backendTitle, mayUse} from '../../backends/names.js';
 import {isPluginBackend} from '../../cli/settings/connection-options.js';
 import {
   credentialEntries,
-  credentialRows,
   readCredentials,
   secretsIn,
   updateCredentials,
   withoutCredentials,
-  type CredentialEntry,
   type RemovedCredentials,
   type StoredCredentials,
 } from '../../cli/settings/credential-file.js';
@@ -19,7 +17,6 @@ import {addressOrigin} from '../../cli/settings/option-addresses.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
-import {definitions} from '../../settings/definitions.js';
 
 export default class AuthLogout extends BaseCommand<typeof AuthLogout, 'auth:logout'> {
   static override readonly aliases = ['logout'];
@@ -54,12 +51,11 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout, 'auth:log
       await updateCredentials(credentialFile, (now) => withoutCredentials(now, removed));
     }
     const left = credentialEntries(remaining);
-    const labelOf = ({kind}: CredentialEntry) => definitions[credentialRows[kind].setting].label;
     for (const name of origins) {
       const stays = left.find(({origin}) => origin === name);
-      const gone = credentialEntries(stored).filter(({origin, kind}) => origin === name && kind !== stays?.kind);
+      const gone = credentialEntries(stored).find(({origin, kind}) => origin === name && kind !== stays?.kind);
       if (stays === undefined) output.outcome(`Removed the credentials for ${name}.`);
-      else output.outcome(`Removed the ${gone.map(labelOf).join()} for ${name}. Its ${labelOf(stays)} stays.`);
+      else output.outcome(`Removed the ${gone?.kind ?? 'credentials'} for ${name}. Its ${stays.kind} stays.`);
     }
     for (const name of backends) output.outcome(`Removed the secrets for the ${name} backend.`);
     if (origins.length + backends.length === 0) {
