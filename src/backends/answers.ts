@@ -141,20 +141,18 @@ export async function fromTarget(request: Promise<AnsweredResponse>): Promise<An
 interface NewTarget {
   /** Undefined if the service makes it. */
   readonly targetSlug?: string | undefined;
-  /** @default the slug */
-  readonly name?: string | undefined;
-  readonly suggestions?: readonly string[];
+  readonly name: string;
 }
 
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` for a target that the services do not make. */
-export function checkNewTarget({targetSlug, name = targetSlug, suggestions}: NewTarget): void {
+export function checkNewTarget({targetSlug, name}: NewTarget): void {
   const problem =
     targetSlug !== undefined && !v.safeParse(newTargetSlug, targetSlug).success
       ? `The slug of a new target must be at most ${maxTargetName} lowercase letters, digits and inner hyphens, not "${targetSlug}".`
       : v.safeParse(newTargetName, name).success
         ? undefined
         : `The name of a target has at most ${maxTargetName} characters.`;
-  if (problem !== undefined) throw createError('ERR_OPTION_INVALID', problem, {suggestions, details: {targetSlug}});
+  if (problem !== undefined) throw createError('ERR_OPTION_INVALID', problem, {details: {targetSlug}});
 }
 
 /** A variable without its value. Its other members may be anything. */

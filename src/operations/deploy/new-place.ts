@@ -1,5 +1,4 @@
-import {checkNewTarget} from '../../backends/answers.js';
-import {near, suggestNames} from '../../text/suggest.js';
+import {near} from '../../text/suggest.js';
 import {quickLook} from '../call-backend.js';
 import {refuseUnsafe, safetyOf} from '../guard/safety.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -27,7 +26,6 @@ export async function lookForTarget(open: OpenBackend, release: Release): Promis
   const meant = meantTargets(targets, targetSlug, mostWrong(targetSlug));
   refuseUnsafe({operation: 'create-target', targetSlug, meant}, open.host);
   if (create === false) knownAmong(targets, open, targetSlug, {suggestPush: false});
-  if (open.backend.plugin === undefined) checkNewTarget({targetSlug, suggestions: suggestNames(meant)});
   const project = targets.length === 0 ? await newProject(open) : undefined;
   return {newPlace: project ?? {kind: 'target', slug: targetSlug, meant}};
 }

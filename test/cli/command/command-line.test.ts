@@ -112,7 +112,10 @@ describe('mycli', () => {
     [['push', '--verbose'], 'Did you mean --debug?'],
     [['deploy', '1', '--to', 'staging'], 'Did you mean --target?'],
     [['promote', 'staging', 'production'], 'Pass --from staging --target production.'],
-    [['promote', 'staging'], 'Pass --from staging --target SLUG.'],
+    [
+      ['promote', 'staging'],
+      'To deploy to staging, pass --from SLUG --target staging. If it runs the bundle, pass --from staging --target SLUG.',
+    ],
   ])('answers %j with what was meant', async (args, suggestion) => {
     const {code, stdout, stderr} = await runWarm(args);
     expect({code, stdout}).toEqual({code: 2, stdout: ''});

@@ -41,23 +41,6 @@ describe('a new target', () => {
     expect(asked).toEqual([typo]);
   });
 
-  test('is refused if the service makes none of that slug; one that is there is not', async () => {
-    const {options, silent, project, asked, writes} = await startShop();
-    await pushRuntimeBundle({...silent, targetSlug: 'My_Target'}, project.host);
-    const before = writes().length;
-    await expect(pushRuntimeBundle({...options, targetSlug: 'Production'}, project.host)).rejects.toMatchObject({
-      code: 'ERR_OPTION_INVALID',
-      message:
-        'The slug of a new target must be at most 64 lowercase letters, digits and inner hyphens, not "Production".',
-      suggestions: ['Did you mean production?'],
-    });
-    expect(writes()).toHaveLength(before);
-    expect(await pushRuntimeBundle({...options, targetSlug: 'My_Target'}, project.host)).toMatchObject({
-      deployed: true,
-    });
-    expect(asked).toEqual([]);
-  });
-
   test('may be mistaken for the name of one whose slug the service made', async () => {
     const {options, silent, project, asked} = await startShop('api');
     const {targetSlug} = await createTarget({...silent, targetSlug: 'qa', pollInterval: 0.1}, project.host);
