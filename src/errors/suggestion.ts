@@ -5,6 +5,8 @@ import {commandLine, flagValue} from '../text/suggest.js';
 export interface CommandToRun {
   /** The words after `mycli`. */
   readonly run: readonly (string | number)[];
+  /** Whether it is the command of the run again, with the switches that were typed. @default false */
+  readonly again?: boolean;
 }
 
 /** What a user can do, in a sentence. Commands in it are data: whoever shows them decides how to spell them. */
@@ -34,6 +36,8 @@ export interface RunSetting {
 export interface RunSurroundings {
   /** The folder and the configuration file, if flags named them. */
   readonly folder: readonly string[];
+  /** The switches that were typed, such as `--wait`. */
+  readonly switches?: readonly string[] | undefined;
   readonly settings: readonly RunSetting[];
 }
 
@@ -95,12 +99,13 @@ export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
  * @param shortens whether flags are left out that a fresh shell resolves to the same
  */
 export function completeCommand(
-  {run: [first = '', ...args]}: CommandToRun,
-  {folder, settings}: RunSurroundings,
+  {run: [first = '', ...args], again = false}: CommandToRun,
+  {folder, switches = [], settings}: RunSurroundings,
   shortens = false,
 ): readonly string[] {
   const id = String(first);
-  const words = args.map(String);
+  const own = args.map(String);
+  const words = [...own, ...(again ? switches.filter((one) => !own.includes(one)) : [])];
   const known = flagsOfCommands[id];
   if (known === undefined || words.includes('--help')) return [id, ...words];
   const skipped = otherFlags(words, settings);

@@ -128,7 +128,7 @@ const contacts: Readonly<Record<string, Contact>> = {
       'public/api/hi.js': secret,
     },
     folder: 'public',
-    push: /public looks like a site that was built\. To use it, run mycli bundle:push public(?: --project shop|$)/m,
+    push: /public looks like a site that was built\. To use it, run mycli bundle:push public(?: --dry-run)?(?: --project shop|$)/m,
     dir: /dyn\.route\.js \(imports fs\), dyn\.chunk\.js \(imported by dyn\.route\.js\), api\/hi\.js\..*--ssr-only 'api/s,
     static: refusedServer,
   },
@@ -278,7 +278,7 @@ const contacts: Readonly<Record<string, Contact>> = {
         files: {[`${folder}/index.html`]: page, 'src/a.js': '', 'index.html': '<script src="/src/a.js"></script>'},
         folder,
         push: new RegExp(
-          `${folder} looks like a site that was built\\. To use it, run mycli bundle:push ${folder}(?: --project shop|$)`,
+          `${folder} looks like a site that was built\\. To use it, run mycli bundle:push ${folder}(?: --dry-run)?(?: --project shop|$)`,
           'm',
         ),
         dir: ['index.html'],

@@ -55,7 +55,7 @@ async function missingError(
   const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
   const sites = isInside && detected?.exists !== true ? await builtSites(given) : [];
   const toUse = (found: string, folder: string): Suggestion =>
-    command.length === 0 ? found : [`${found} To use it, run `, {run: [...command, folder]}];
+    command.length === 0 ? found : [`${found} To use it, run `, {run: [...command, folder], again: true}];
   const isWanted = detected !== undefined && join(project, detected.buildDirectory) === directory;
   return createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} does not exist.`, {
     suggestions: [

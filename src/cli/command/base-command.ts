@@ -107,7 +107,13 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const value = this.flags[name];
       return value === undefined ? [] : flagValue(`--${name}`, value);
     });
-    session.output.completeHints({program, aliases: new Map(short), folder});
+    const switches = Object.keys(flags).filter((name) => flags[name] === true && !(name in globalFlags));
+    session.output.completeHints({
+      program,
+      aliases: new Map(short),
+      folder,
+      switches: switches.map((name) => `--${name}`),
+    });
     try {
       // A dry run has no outcome.
       if (changes !== 'service' || !('output-env' in this.ctor.flags) || flags['dry-run'] === true)

@@ -284,12 +284,12 @@ export class Output implements Logger {
 
   /** Without options that would be masked: no shell can run such a command, and what has set them still does. */
   #surroundings(): RunSurroundings {
-    const {folder, settings} = this.#hints;
+    const {folder, switches, settings} = this.#hints;
     const isShown = (value: string) => this.clean(value) === value;
     const shown = settings.map((one) =>
       one.flag === '--backend-option' ? {...one, run: one.run.filter((value) => isShown(value))} : one,
     );
-    return {folder, settings: shown};
+    return {folder, switches, settings: shown};
   }
 
   #render(sentence: Suggestion): string {

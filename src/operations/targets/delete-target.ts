@@ -32,7 +32,7 @@ export function refuseProduction(
   if (production !== true || force) return;
   const message = `${targetSlug} is a production target.`;
   throw createError('ERR_GUARD_REFUSED', `${message} Nothing was deleted.`, {
-    suggestions: [['To delete it anyway, run: ', {run: ['target:delete', targetSlug, '--force']}]],
+    suggestions: [['To delete it anyway, run: ', {run: ['target:delete', targetSlug, '--force'], again: true}]],
     details: {targetSlug, failures: [{guard: 'production', message}]},
   });
 }

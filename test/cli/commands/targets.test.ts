@@ -87,6 +87,12 @@ describe('target', () => {
     expect(targets.map(({targetSlug}) => targetSlug).toSorted()).toEqual(['live', 'staging']);
   });
 
+  test('target:delete of production is advised with the switches that were typed', async () => {
+    await documentOf(['target:create', 'live']);
+    const {stderr} = await mycli(['target:delete', 'live', '--yes']);
+    expect(stderr).toContain('To delete it anyway, run: mycli target:delete live --force --yes');
+  });
+
   test('target:list shows as production what target:delete takes for it', async () => {
     for (const slug of ['live', 'shop-7', 'qa']) await documentOf(['target:create', slug, '--no-wait']);
     await writeFile(join(bench.project, 'mycli.config.json'), '{"targets": {"shop-7": {"production": true}}}');
