@@ -138,14 +138,8 @@ export async function fromTarget(request: Promise<AnsweredResponse>): Promise<An
   }
 }
 
-interface NewTarget {
-  /** Undefined if the service makes it. */
-  readonly targetSlug?: string | undefined;
-  readonly name: string;
-}
-
-/** @throws RuntimeCliError `ERR_OPTION_INVALID` for a target that the services do not make. */
-export function checkNewTarget({targetSlug, name}: NewTarget): void {
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` for a target that the services do not make. They may make its slug. */
+export function checkNewTarget(targetSlug: string | undefined, name: string): void {
   const problem =
     targetSlug !== undefined && !v.safeParse(newTargetSlug, targetSlug).success
       ? `The slug of a new target must be at most ${maxTargetName} lowercase letters, digits and inner hyphens, not "${targetSlug}".`

@@ -126,6 +126,12 @@ export function unfitSlugs({name, slugs = {}}: Pick<Backend, 'name' | 'slugs'>, 
   });
 }
 
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` */
+export function refuseUnfitSlugs(backend: Pick<Backend, 'name' | 'slugs'>, given: GivenSlugs): void {
+  const unfit = unfitSlugs(backend, given);
+  if (unfit.length > 0) throw unfitForSlugs(backend, unfit);
+}
+
 type GivenSlugs = Pick<BackendCheckContext, 'projectSlug' | 'targetSlug'>;
 
 const plainSlug = /^[^\s\p{Cc}/\\?&#%]+$/u;

@@ -4,7 +4,7 @@ import {dirname, relative, resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import type {BackendRegistry} from '../../backends/registry.js';
-import {unfitForSlugs, unfitSlugs} from '../../backends/resolve-backend.js';
+import {refuseUnfitSlugs} from '../../backends/resolve-backend.js';
 import {createError, isRuntimeCliError, reasonOf, type Suggestion} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {isOutside} from '../../text/paths.js';
@@ -66,11 +66,10 @@ export async function runChecks(
         settings = await context.loadSettings({changes: true});
         registry = await loadAllBackends(context, settings);
         const file = context.configFile?.path;
-        const found =
-          file === undefined
-            ? [finding('skipped', 'No configuration file.', texts([['Write one: ', {run: ['init']}]]))]
-            : [finding('ok', `${file} is valid.`), ...checkFolder(file)];
-        return [...found, ...checkSlugs(context, settings, registry)];
+        verifySlugs(settings, registry);
+        if (file === undefined)
+          return [finding('skipped', 'No configuration file.', texts([['Write one: ', {run: ['init']}]]))];
+        return [finding('ok', `${file} is valid.`), ...checkFolder(file)];
       },
     ],
     ['build', async () => (settings ? checkBuild(context, settings) : [])],
@@ -113,16 +112,13 @@ function checkFolder(file: string): readonly Finding[] {
   return [finding('warning', message, [advice])];
 }
 
-/** Whether the backend of a push takes the slugs. Of those that Api does not take, `auto` has Runtime (API key). */
-function checkSlugs({output}: CommandContext, settings: Settings, {registrations}: BackendRegistry) {
+/** @throws RuntimeCliError for slugs that a push's backend does not take. With `auto`, Runtime (API key) takes over. */
+function verifySlugs(settings: Settings, {registrations}: BackendRegistry): void {
   const {projectSlug, targetSlug, runtimeBackend, origin, apiKey} = settings;
   const service = registrations.find(({name}) => name === backendOf(settings))?.backend;
   const takesOver = runtimeBackend.value === 'auto' && origin !== undefined && apiKey !== undefined;
-  if (service === undefined || takesOver) return [];
-  const unfit = unfitSlugs(service, {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value});
-  if (unfit.length === 0) return [];
-  const {message, advice} = unfitForSlugs(service, unfit);
-  return [finding('failed', message, output.texts(advice))];
+  if (service === undefined || takesOver) return;
+  refuseUnfitSlugs(service, {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value});
 }
 
 const notChecked = [finding('skipped', 'Not checked until what failed above is corrected.')];

@@ -2,8 +2,7 @@ import {resolve, relative, isAbsolute, sep} from 'node:path';
 import {backendTitle} from '../../backends/names.js';
 import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
-import {builtInRows} from '../../backends/built-in-backends.js';
-import type {HostBackend} from '../../backends/host-backend.js';
+import type {Backend} from '../../backends/contract.js';
 import {unfitSlugs, unsetOptions} from '../../backends/resolve-backend.js';
 import {createError} from '../../errors/index.js';
 import {isLoopback} from '../../http/origin.js';
@@ -48,7 +47,7 @@ export async function interview(context: CommandContext, settings: Settings): Pr
   }
   const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, known) : undefined;
   if (plugin) known = {...known, backendOptions: await askForOptions(context, known, plugin)};
-  const service = serviceOf(backend, plugin);
+  const service = plugin?.backend ?? {name: backend};
   await ask('projectSlug', 'Project slug', {check: slugCheck(service, 'projectSlug')});
   const {targetSlug} = known;
   if (plugin === undefined || plugin.backend.deploy) {
@@ -110,20 +109,14 @@ export function backendOf(settings: Settings): string {
   if (missingApiSettings(settings).length === 0) return 'api';
   return apiOrigin !== undefined && origin === undefined ? 'api' : 'legacy';
 }
-export function serviceOf(backend: string, plugin: BackendRegistration | undefined): HostBackend {
-  return plugin?.backend ?? builtInRows[backend === 'api' ? 'api' : 'legacy'].backend;
-}
-
 /** Refuses a slug that the backend would not take. `-` is none. */
-function slugCheck(backend: HostBackend, key: 'projectSlug' | 'targetSlug') {
+function slugCheck(backend: Pick<Backend, 'name' | 'slugs'>, key: 'projectSlug' | 'targetSlug') {
   return (answer: string): void => {
     if (answer === '' || answer === '-') return;
     const isPlain = backend.name !== 'legacy' || /^[\p{L}\p{N}._-]*$/u.test(answer);
-    const [unfit] = unfitSlugs(backend, {[key]: answer});
-    const problem =
-      slugMessage(answer) ??
-      (unfit === undefined ? undefined : `must be ${unfit}`) ??
-      (isPlain ? undefined : 'can only contain letters, digits, ".", "_" and "-"');
+    const [unfit] = unfitSlugs(backend, {[key]: answer}).map((what) => `must be ${what}`);
+    const ofLegacy = isPlain ? undefined : 'can only contain letters, digits, ".", "_" and "-"';
+    const problem = slugMessage(answer) ?? unfit ?? ofLegacy;
     if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `It ${problem}.`);
   };
 }

@@ -1,6 +1,6 @@
 import {basename, join, relative, resolve} from 'node:path';
 import {inspect} from 'node:util';
-import {optionsOf, unfitForSlugs, unfitSlugs} from '../../backends/resolve-backend.js';
+import {optionsOf, refuseUnfitSlugs} from '../../backends/resolve-backend.js';
 import {OptionText, stringsIn} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {privateFilesIn, readIgnoreRules, scanBuildDirectory} from '../../bundle/index.js';
@@ -32,7 +32,7 @@ import {newConfigName, type NewConfigName} from './config-name.js';
 import {signIn, type ProjectSetup, type StoredKind} from './login.js';
 import {takeOver} from './take-over.js';
 import {askYesNo, canAsk} from './prompts.js';
-import {withoutTrial, interview, backendOf, folderFrom, pluginOf, serviceOf} from './interview.js';
+import {withoutTrial, interview, backendOf, folderFrom, pluginOf} from './interview.js';
 
 interface ProjectPlan {
   readonly config: MycliConfig;
@@ -96,10 +96,8 @@ export async function planProject(
   const needed = backend === 'api' ? ofApi() : addressKeys(backend);
   const missing = missingSettings(answers, ['projectSlug', ...needed]);
   requireTogether(missing.map(({what, error}) => ({what, error: withTrial(what, error, taken, known)})));
-  const service = serviceOf(backend, plugin);
   const slugs = {projectSlug: answers.projectSlug?.value, targetSlug: answers.targetSlug?.value};
-  const unfit = unfitSlugs(service, slugs);
-  if (unfit.length > 0) throw unfitForSlugs(service, unfit);
+  refuseUnfitSlugs(plugin?.backend ?? {name: backend}, slugs);
   const stored = await signIn(context, answers, backend, setup);
   const addressOf = (key: ServiceKey) => {
     const {[key]: setting} = answers;

@@ -52,10 +52,9 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout, 'auth:log
     }
     const left = credentialEntries(remaining);
     for (const name of origins) {
-      const stays = left.find(({origin}) => origin === name);
-      const gone = credentialEntries(stored).find(({origin, kind}) => origin === name && kind !== stays?.kind);
-      if (stays === undefined) output.outcome(`Removed the credentials for ${name}.`);
-      else output.outcome(`Removed the ${gone?.kind ?? 'credentials'} for ${name}. Its ${stays.kind} stays.`);
+      const stays = left.find(({origin}) => origin === name)?.kind;
+      const gone = stays === undefined ? 'credentials' : stays === 'api-key' ? 'OAuth credentials' : 'API key';
+      output.outcome(`Removed the ${gone} for ${name}.${stays === undefined ? '' : ` Its ${stays} stays.`}`);
     }
     for (const name of backends) output.outcome(`Removed the secrets for the ${name} backend.`);
     if (origins.length + backends.length === 0) {

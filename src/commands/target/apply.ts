@@ -41,12 +41,9 @@ export default class TargetApply extends BaseCommand<typeof TargetApply, 'target
     const configuration = rotate
       ? await targetConfigurationOf(settings)
       : await requireConfiguration(settings, options.targetSlug, context, readSlugs);
-    const tellRotation = () => {
-      if (rotate) context.output.outcome('+ access header, which replaces those before');
-    };
+    if (rotate) context.output.outcome('+ access header, which replaces those before');
     const confirm = async (_: string, diff: TargetDiff) => {
       listDifferences(diff, context.output);
-      tellRotation();
       await ask(`Change ${options.targetSlug} of ${options.projectSlug}?`);
     };
     const wait = targetWait(settings, false);
@@ -54,7 +51,6 @@ export default class TargetApply extends BaseCommand<typeof TargetApply, 'target
     const result = await withAccess(place, context, (onAccess) =>
       applyTarget({...options, configuration, rotate, dryRun, ...wait, ...guards, confirm, onAccess}, host),
     );
-    if (dryRun) tellRotation();
     return renderApplied(result, context.output);
   }
 }

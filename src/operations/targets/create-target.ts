@@ -2,7 +2,7 @@ import type {CreateTargetOptions, CreatedTarget} from './options.js';
 import {checkNewTarget} from '../../backends/answers.js';
 import type {CreateTargetRequest, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
-import {unfitForSlugs, unfitSlugs} from '../../backends/resolve-backend.js';
+import {refuseUnfitSlugs} from '../../backends/resolve-backend.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {allowChange, invoke, isSettled} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -47,9 +47,8 @@ function refuseUnfit(
   const {plugin, targetSlugs, copiesTargets, name} = backend;
   // The service makes a slug of the name.
   const isAssigned = targetSlugs === 'assigned';
-  if (plugin === undefined) checkNewTarget({targetSlug: isAssigned ? undefined : targetSlug, name: title});
-  const unfit = isAssigned ? [] : unfitSlugs(backend, {targetSlug});
-  if (unfit.length > 0) throw unfitForSlugs(backend, unfit);
+  if (plugin === undefined) checkNewTarget(isAssigned ? undefined : targetSlug, title);
+  else if (!isAssigned) refuseUnfitSlugs(backend, {targetSlug});
   if (copyFrom === undefined || copiesTargets !== false) return;
   throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backendTitle(name)} backend cannot copy a target.`, {
     suggestions: ['Create it without --copy-from, then set its variables with env:set.'],

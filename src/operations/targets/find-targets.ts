@@ -113,12 +113,8 @@ export function knownAmong(
 /** The targets that a slug probably stands for: those of that name, then the nearest. `limit`: as for `near`. */
 export function meantTargets(targets: readonly TargetItem[], slug: string, limit?: number): readonly string[] {
   const named = targets.filter(({name}) => name?.toLowerCase() === slug.toLowerCase());
-  const all = near(
-    slug,
-    targets.map(({targetSlug}) => targetSlug),
-    limit,
-  );
-  return [...new Set([...named.map(({targetSlug}) => targetSlug), ...all])];
+  const slugsOf = (items: readonly TargetItem[]) => items.map(({targetSlug}) => targetSlug);
+  return [...new Set([...slugsOf(named), ...near(slug, slugsOf(targets), limit)])];
 }
 
 /** Warns of a name that nothing has, if others are near. What it names may be missing on purpose. */

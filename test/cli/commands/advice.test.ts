@@ -469,7 +469,7 @@ describe('what to type next', () => {
     await writeFile(join(project, 'empty.json'), '{}');
     const flags = ['--origin', origin, '--config', 'empty.json', '--runtime-backend', 'legacy'];
     const push = ['bundle:push', '--api-key', key, '--target', 'my target'];
-    const {stdout} = await runWarm([...push, ...flags, '--create', '--json'], {cwd: project, env});
+    const {stdout} = await runWarm([...push, ...flags, '--json'], {cwd: project, env});
     expect(JSON.parse(stdout)).toMatchObject({deployed: true, status: 'queued'});
     const quiet = await runWarm([...push, ...flags, '--quiet'], {cwd: project, env});
     expect(quiet.stdout.split('\n')).toEqual([

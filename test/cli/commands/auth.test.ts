@@ -273,7 +273,7 @@ describe('auth:status and auth:logout', () => {
     ]);
 
     const out = await mycli(['auth:logout'], {env: {...env, MYCLI_RUNTIME_BACKEND: 'legacy'}});
-    expect(out.stdout).toBe(`Removed the api-key for ${runtimeOrigin}. Its client-secret stays.\n`);
+    expect(out.stdout).toBe(`Removed the API key for ${runtimeOrigin}. Its client-secret stays.\n`);
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
       origins: {[runtimeOrigin]: {api: {kind: 'client-secret'}}},
       last: {backend: 'api', api: {origin: runtimeOrigin, organizationId}},
