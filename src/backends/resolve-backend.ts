@@ -114,8 +114,7 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
 
 /** What a backend requires of slugs. A plugin's that says nothing may put them into URLs as they are. */
 export function unfitSlugs({name, slugs = {}}: Pick<Backend, 'name' | 'slugs'>, given: GivenSlugs): readonly string[] {
-  const builtIn = builtIns.get(name);
-  if (builtIn) return builtIn.unfitSlugs?.(given) ?? [];
+  if (isBuiltIn(name)) return builtIns.get(name)?.unfitSlugs?.(given) ?? [];
   const kinds = [['project', given.projectSlug] as const, ['target', given.targetSlug] as const];
   return kinds.flatMap(([kind, slug]) => {
     const {[kind]: own} = slugs;

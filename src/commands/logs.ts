@@ -6,8 +6,7 @@ export default class Logs extends BaseCommand<typeof Logs, 'logs'> {
   static override readonly isEndless = true;
   static override readonly summary = 'Follow what the app of a target logs, until Ctrl-C.';
   static override readonly description =
-    'One line for each entry: its time, its level, the ID of its request, if the service knows it, and its text. ' +
-    'Reconnects with a new token when ' +
+    'One line for each entry: its time, its level, the ID of its request and its text. Reconnects with a new token when ' +
     'the connection ends. With --json, each entry is a JSON document on a line of its own.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
@@ -34,7 +33,7 @@ export default class Logs extends BaseCommand<typeof Logs, 'logs'> {
     const places = describeSettings(settings, ['logsOrigin'], cwd);
     const {openLogs} = await import('../pipelines/targets.js');
     const time = () => new Date().toISOString().replace(/\.\d+/, '');
-    const heard = {at: time(), isInterrupted: false, isTold: false};
+    const heard = {at: time(), isInterrupted: false};
     const onReconnect = (reason: string) => {
       heard.isInterrupted = true;
       output.info(`${reason} Reconnecting.`);
@@ -43,14 +42,12 @@ export default class Logs extends BaseCommand<typeof Logs, 'logs'> {
     const {entries, clockAheadMs} = await openLogs({...options, onReconnect}, host);
     for (const line of places) output.info(line);
     output.info(`Connecting to the logs of ${options.targetSlug}. Press Ctrl-C to stop.`);
+    if (request !== undefined)
+      output.info('Entries without a request ID, such as all of the local runtime, are left out.');
     try {
       for await (const entry of entries) {
         if (heard.isInterrupted) output.info(`Reconnected. Entries from ${heard.at} to ${time()} may be missing.`);
         Object.assign(heard, {at: time(), isInterrupted: false});
-        if (request !== undefined && entry.requestId === undefined && !heard.isTold) {
-          heard.isTold = true;
-          output.info('Entries without a request ID, such as all of the local runtime, are left out.');
-        }
         if (!shows(entry, Date.now() + clockAheadMs())) continue;
         output.documentLine(entry);
         renderEntry(entry, output);

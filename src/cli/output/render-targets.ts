@@ -51,7 +51,6 @@ export const variableColumns: readonly Column<VariableItem>[] = [
   {name: 'updatedBy', value: ({updatedBy}) => updatedBy},
 ];
 
-/** @param requested The slug that was asked for: some services make one of it. */
 export function renderCreated(result: NewTarget, requested: string, output: Output): NewTarget {
   const {targetSlug, projectSlug, backend, state, dryRun, copied, missing = []} = result;
   const running = copied?.bundleId === undefined ? undefined : {bundleId: copied.bundleId};

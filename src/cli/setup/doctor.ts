@@ -115,10 +115,9 @@ function checkFolder(file: string): readonly Finding[] {
 /** @throws RuntimeCliError for slugs that a push's backend does not take. With `auto`, Runtime (API key) takes over. */
 function verifySlugs(settings: Settings, {registrations}: BackendRegistry): void {
   const {projectSlug, targetSlug, runtimeBackend, origin, apiKey} = settings;
+  if (runtimeBackend.value === 'auto' && origin !== undefined && apiKey !== undefined) return;
   const service = registrations.find(({name}) => name === backendOf(settings))?.backend;
-  const takesOver = runtimeBackend.value === 'auto' && origin !== undefined && apiKey !== undefined;
-  if (service === undefined || takesOver) return;
-  refuseUnfitSlugs(service, {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value});
+  if (service) refuseUnfitSlugs(service, {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value});
 }
 
 const notChecked = [finding('skipped', 'Not checked until what failed above is corrected.')];

@@ -109,14 +109,14 @@ export function backendOf(settings: Settings): string {
   if (missingApiSettings(settings).length === 0) return 'api';
   return apiOrigin !== undefined && origin === undefined ? 'api' : 'legacy';
 }
+const plainRule = 'can only contain letters, digits, ".", "_" and "-"';
 /** Refuses a slug that the backend would not take. `-` is none. */
 function slugCheck(backend: Pick<Backend, 'name' | 'slugs'>, key: 'projectSlug' | 'targetSlug') {
   return (answer: string): void => {
     if (answer === '' || answer === '-') return;
     const isPlain = backend.name !== 'legacy' || /^[\p{L}\p{N}._-]*$/u.test(answer);
     const [unfit] = unfitSlugs(backend, {[key]: answer}).map((what) => `must be ${what}`);
-    const ofLegacy = isPlain ? undefined : 'can only contain letters, digits, ".", "_" and "-"';
-    const problem = slugMessage(answer) ?? unfit ?? ofLegacy;
+    const problem = slugMessage(answer) ?? unfit ?? (isPlain ? undefined : plainRule);
     if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `It ${problem}.`);
   };
 }

@@ -50,9 +50,8 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout, 'auth:log
     if (origins.length + backends.length > 0 || remaining.trusted?.length !== stored.trusted?.length) {
       await updateCredentials(credentialFile, (now) => withoutCredentials(now, removed));
     }
-    const left = credentialEntries(remaining);
     for (const name of origins) {
-      const stays = left.find(({origin}) => origin === name)?.kind;
+      const stays = credentialEntries(remaining).find(({origin}) => origin === name)?.kind;
       const gone = stays === undefined ? 'credentials' : stays === 'api-key' ? 'OAuth credentials' : 'API key';
       output.outcome(`Removed the ${gone} for ${name}.${stays === undefined ? '' : ` Its ${stays} stays.`}`);
     }

@@ -45,10 +45,9 @@ function refuseUnfit(
   {targetSlug, name: title = targetSlug, copyFrom}: CreateTargetRequest,
 ): void {
   const {plugin, targetSlugs, copiesTargets, name} = backend;
-  // The service makes a slug of the name.
-  const isAssigned = targetSlugs === 'assigned';
-  if (plugin === undefined) checkNewTarget(isAssigned ? undefined : targetSlug, title);
-  else if (!isAssigned) refuseUnfitSlugs(backend, {targetSlug});
+  const slug = targetSlugs === 'assigned' ? undefined : targetSlug;
+  if (plugin === undefined) checkNewTarget(slug, title);
+  else refuseUnfitSlugs(backend, {targetSlug: slug});
   if (copyFrom === undefined || copiesTargets !== false) return;
   throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backendTitle(name)} backend cannot copy a target.`, {
     suggestions: ['Create it without --copy-from, then set its variables with env:set.'],
