@@ -157,7 +157,8 @@ async function runCase(
   };
   const limitMs = fixtures.caseTimeoutMs ?? 60_000;
   const tooLong = delay(limitMs, undefined, {signal: end.signal}).then(() => {
-    assert.fail(`This case took longer than ${limitMs / 1000} s: something never ends, such as the retries of an SDK.`);
+    const cause = 'something never ends, such as the retries of an SDK, or needs a longer caseTimeoutMs';
+    assert.fail(`This case took longer than ${limitMs / 1000} s: ${cause}.`);
   });
   try {
     await Promise.race([open().then((subject) => run(subject, open)), tooLong]);

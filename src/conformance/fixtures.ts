@@ -25,7 +25,7 @@ export interface ConformanceFixtures {
    * Opens the service that the backend talks to. Called at least once in every case, and closed at its end.
    * @param suite `through`: an address that leads to an origin. The suite lets requests of `context.http` fail on their
    * way. If the backend sends them with another client, such as an SDK, give it this address instead. For another protocol
-   * than HTTP, pass `tcp://HOST:PORT`.
+   * than HTTP, pass `tcp://HOST:PORT`: the answer is such an address, too.
    */
   openService(suite: {through(origin: string): Promise<string>}): Promise<ConformanceService>;
   /** Settings that the schema rejects, or that `check` finds incomplete. @default no options, no environment */
@@ -109,9 +109,9 @@ export interface ConformanceService {
     | ((targetSlug: string, name: string, projectSlug: string) => string | undefined | Promise<string | undefined>)
     | undefined;
   /** Optional. Lets the app of a target log a line. Without it, `tailLogs` is only tried without entries. */
-  readonly writeLog?: ((targetSlug: string, line: string) => void | Promise<void>) | undefined;
+  readonly writeLog?: ((targetSlug: string, line: string, projectSlug: string) => void | Promise<void>) | undefined;
   /** Optional. Makes the service refuse deployments to the target from now on, because another one is running. */
-  readonly occupyTarget?: (() => void | Promise<void>) | undefined;
+  readonly occupyTarget?: ((targetSlug: string, projectSlug: string) => void | Promise<void>) | undefined;
   /** Optional. Makes each deployment that is requested from now on fail after the service has accepted it. */
   readonly failDeployments?: (() => void | Promise<void>) | undefined;
   /** Stops the service. */

@@ -2,11 +2,13 @@ import {once} from 'node:events';
 import {PassThrough, Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
 import {pipeline} from 'node:stream/promises';
+import {setTimeout as delay} from 'node:timers/promises';
 import {backendError, createBackendContext} from '../../src/backends/backend-context.js';
 import type {
   Backend,
   BackendErrorCode,
   Bundle,
+  BundleItem,
   BundleId,
   DeploymentItem,
   DeploymentRef,
@@ -41,6 +43,9 @@ const none: Change = () => ({});
 const noState = {write: () => Promise.resolve(), remove: () => Promise.resolve()};
 /** What the uploads that are under way have saved, by the digest of their archive. */
 const shared = new Map<string, Promise<unknown>>();
+
+/** The bundle that is being uploaded, by its project. */
+const partial = new Map<string, BundleItem>();
 
 /** The upload that is under way, by the origin of its service. */
 const begun = new Map<string, {readonly sha256: string; readonly result: Promise<UploadResult>}>();
@@ -108,6 +113,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
     }),
   ),
   brokenProjects('cuts the slugs of projects after 40 characters', (slug) => slug.slice(0, 40)),
+  brokenProjects('cuts the slugs of projects after 150 characters', (slug) => slug.slice(0, 150)),
   brokenProjects('puts the slugs of projects into URLs as they are', (slug) => slug.replace(/[?#].*/, '')),
   brokenProjects('puts the slugs of projects into queries as they are', (slug) => slug.replace(/&.*/, '')),
   broken('ignores the case of the slug of a target that it deletes', (good) => ({
@@ -247,6 +253,22 @@ export const brokenBackends: readonly BrokenBackend[] = [
       },
     };
   }),
+  broken('lists the history of a target that it has deleted when it is made again by a deployment', (good) => {
+    const left = new Map<string, readonly DeploymentItem[]>();
+    const keyOf = (targetSlug: string, {projectSlug}: Context) => JSON.stringify([projectSlug, targetSlug]);
+    return {
+      async deleteTarget({targetSlug}, context) {
+        const {items} = await good.listDeployments({targetSlug, limit: 5}, context);
+        await good.deleteTarget({targetSlug}, context);
+        if (targetSlug === 'staging') left.set(keyOf(targetSlug, context), items);
+      },
+      async listDeployments({targetSlug, ...range}, context) {
+        const {items, cursor} = await good.listDeployments({targetSlug, ...range}, context);
+        const earlier = items.length === 0 ? [] : (left.get(keyOf(targetSlug, context)) ?? []);
+        return {items: [...items, ...(cursor === undefined ? earlier : [])], cursor};
+      },
+    };
+  }),
   broken('keeps a target that it deletes as the primary one', (good) => {
     const primaries = new Set<string>();
     return {
@@ -343,7 +365,8 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('removes the variables that are not named', (good) => ({
     setVariables: async ({targetSlug, set, unset}, context) => {
       const {items} = await good.listVariables({targetSlug, limit: 100}, context);
-      await good.setVariables({targetSlug, set, unset: [...unset, ...items.map(({name}) => name)]}, context);
+      const others = items.map(({name}) => name).filter((name) => !Object.hasOwn(set, name));
+      await good.setVariables({targetSlug, set, unset: [...unset, ...others]}, context);
     },
   })),
   brokenCall('lists a project for each of its targets', 'listProjects', async (call, context) => {
@@ -369,6 +392,24 @@ export const brokenBackends: readonly BrokenBackend[] = [
       if (change !== 'remove') return good.changeRedirect(request, context);
       const {items} = await good.listRedirects({targetSlug, limit: 5}, context);
       for (const redirect of items) await good.changeRedirect({targetSlug, change, redirect}, context);
+    },
+  })),
+  broken('removes the redirects below the path of one that it removes', (good) => ({
+    changeRedirect: async (request, context) => {
+      await good.changeRedirect(request, context);
+      const {targetSlug, change} = request;
+      if (change !== 'remove') return;
+      const {items} = await good.listRedirects({targetSlug, limit: 5}, context);
+      const below = items.filter(({from}) => from.startsWith(`${request.redirect.from}/`));
+      for (const redirect of below) await good.changeRedirect({targetSlug, change, redirect}, context);
+    },
+  })),
+  broken('removes the redirect of a path with the one of what is below it', (good) => ({
+    changeRedirect: async ({redirect, ...request}, context) => {
+      await good.changeRedirect({...request, redirect}, context);
+      if (request.change !== 'remove') return;
+      const from = redirect.from.replace(/\/\*$/, '');
+      await good.changeRedirect({...request, redirect: {...redirect, from}}, context);
     },
   })),
   brokenRedirects('decodes the paths of redirects', ({from, ...redirect}) => ({...redirect, from: decodeURI(from)})),
@@ -399,6 +440,16 @@ export const brokenBackends: readonly BrokenBackend[] = [
       if (request.add !== undefined) await good.changeAccess(request, context);
     },
   })),
+  broken('replaces an access header when it adds another one', (good) => ({
+    changeAccess: async (request, context) => {
+      const {targetSlug, add} = request;
+      const {items} = await good.listAccess({targetSlug, limit: 5}, context);
+      for (const {accessId} of add === undefined ? [] : items) {
+        await good.changeAccess({targetSlug, remove: accessId}, context);
+      }
+      await good.changeAccess(request, context);
+    },
+  })),
   broken('logs the value of an access header', (good) => ({
     changeAccess: async (request, context) => {
       context.logger.debug(`Access: ${JSON.stringify(request)}`);
@@ -412,6 +463,23 @@ export const brokenBackends: readonly BrokenBackend[] = [
         yield* good.tailLogs(request, context);
       } catch (error) {
         if (!context.signal.aborted) throw error;
+      }
+    },
+  })),
+  brokenLog('cuts the lines of logs after 1,000 characters', (lines) => lines.map((line) => line.slice(0, 1000))),
+  brokenLog('trims the lines of logs', (lines) => lines.map((line) => line.trim())),
+  brokenLog('keeps only the ASCII of the lines of logs', (lines) =>
+    lines.map((line) => line.replaceAll(/[^ -~\t]/g, '?')),
+  ),
+  brokenLog('follows only the last one of the lines that are logged at once', (lines) => lines.slice(-1)),
+  broken('waits for the logs of a target that it does not know', (good) => ({
+    async *tailLogs(request, context) {
+      try {
+        yield* good.tailLogs(request, context);
+      } catch (error) {
+        if (Object(error).status !== 404) throw error;
+        await once(context.signal, 'abort');
+        throw context.signal.reason;
       }
     },
   })),
@@ -499,6 +567,27 @@ export const brokenBackends: readonly BrokenBackend[] = [
     save: async (id, {state, options}) => state?.write([id, options.key]),
   }),
   broken('never reads the state of an upload', none, {resumed: () => Promise.resolve(undefined)}),
+  broken('does not resume an upload of which every part has arrived', none, {
+    sent: async (id, context) => {
+      const parts = await goodSteps.sent(id, context);
+      if (parts?.length === 5) throw backendError('ERR_RESPONSE_INVALID', 'There is no next part.');
+      return parts;
+    },
+  }),
+  broken('lists a bundle as soon as it begins to upload it', (good) => ({
+    async upload(bundle, context) {
+      partial.set(context.projectSlug, {bundleId: bundle.sha256, message: bundle.message, status: 'ready'});
+      try {
+        return await good.upload(bundle, context);
+      } finally {
+        partial.delete(context.projectSlug);
+      }
+    },
+    async listBundles(range, context) {
+      const {items, cursor} = await good.listBundles(range, context);
+      return {items: [...[partial.get(context.projectSlug) ?? []].flat(), ...items], cursor};
+    },
+  })),
   broken('sends every part of a resumed upload again', none, {
     sent: async (id, context) => (await goodSteps.sent(id, context))?.slice(0, 0),
   }),
@@ -595,6 +684,18 @@ export const brokenBackends: readonly BrokenBackend[] = [
     const {id} = await context.http.post(urlOf(context, 'uploads'), {headers}).json<{id: string}>();
     await context.http.delete(urlOf(context, 'uploads', id), {headers});
   }),
+  broken('takes a bundle for live whose deployment has failed', (good) => ({
+    listBundles: async (range, context) => {
+      const {items, ...page} = await good.listBundles(range, context);
+      const newest = new Map<string, BundleId | undefined>();
+      for (const targetSlug of ['staging', 'production']) {
+        const {items: deployments} = await good.listDeployments({targetSlug, limit: 1}, context);
+        newest.set(targetSlug, deployments[0]?.bundleId);
+      }
+      const inUseBy = (id: BundleId) => [...newest].filter(([, live]) => live === id).map(([targetSlug]) => targetSlug);
+      return {...page, items: items.map((item) => ({...item, inUseBy: inUseBy(item.bundleId)}))};
+    },
+  })),
   brokenCall('does not say that a target is busy', 'deploy', mistaking(409, 'ERR_REJECTED')),
   brokenCall('reports a deployment that is accepted as finished', 'deploy', asFinished),
   brokenCall('reports a promotion that is accepted as finished', 'promote', asFinished),
@@ -840,6 +941,22 @@ function brokenRedirects(fault: string, change: (redirect: RedirectItem) => Redi
   return broken(fault, (good) => ({
     changeRedirect: ({redirect, ...request}, context) =>
       good.changeRedirect({...request, redirect: change(redirect)}, context),
+  }));
+}
+
+/** Changes the lines of a log that it gets at once. */
+function brokenLog(fault: string, change: (lines: readonly string[]) => readonly string[]): BrokenBackend {
+  return broken(fault, () => ({
+    async *tailLogs({targetSlug}, context) {
+      for (let after = 0; ;) {
+        const request = {headers: authorized(context), searchParams: {after}};
+        const answer = context.http(urlOf(context, 'tail', targetSlug), request);
+        const {lines, next} = await answer.json<{lines: string[]; next: number}>();
+        for (const message of change(lines)) yield {message};
+        after = next;
+        await delay(10, undefined, {signal: context.signal}).catch(() => context.signal.throwIfAborted());
+      }
+    },
   }));
 }
 

@@ -74,7 +74,7 @@ test('the code of the guide passes a strict type check', async () => {
   const tsc = path.join(root, 'node_modules/@typescript/native/bin/tsc');
   const strict = ['--noEmit', '--allowJs', '--checkJs', '--strict', '--skipLibCheck', '--module', 'nodenext'];
   const types = ['--target', 'es2022', '--types', 'node', '--typeRoots', path.join(root, 'node_modules/@types')];
-  const files = ['src/backend.js', 'test/fixtures.js', 'test/sdk-fixtures.js', 'test/conformance.test.js'];
+  const files = ['src/backend.js', 'test/fixtures.js', 'test/database-fixtures.js', 'test/conformance.test.js'];
   await runNode(tsc, ...strict, ...types, ...files, 'test/conformance.node.js', 'runtime.js');
 });
 

@@ -73,6 +73,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
   let [busy, doomed, ids] = [false, false, 0];
   // Another service does not have the IDs of this one.
   const prefix = String(randomInt(100_000, 1_000_000));
+  const liveAt = (target: string) => deployments.get(target)?.find(({end}) => end === 'finished')?.bundleId;
   const newId = () => `../${prefix}?ü ${String((ids += 1))}#%`;
 
   const upload = ([project = '', , id, part]: readonly string[], {method, headers, body}: Asked): Answer => {
@@ -104,7 +105,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
     const shelf = bundles.get(project) ?? [];
     if (name === undefined) {
       const rows = shelf.map(({id, message, createdAt}) => {
-        const runs = [...targetSlugs].filter((slug) => deployments.get(`${project}/${slug}`)?.[0]?.bundleId === id);
+        const runs = [...targetSlugs].filter((slug) => liveAt(`${project}/${slug}`) === id);
         return {id, message, createdAt, inUseBy: runs};
       });
       return pageOf(rows, query);
@@ -180,7 +181,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
       const {bundleId, from} = JSON.parse(body.toString()) as {bundleId: string; from?: string};
       const isThere = bundles.get(project)?.some((one) => one.id === bundleId) === true;
       if (!isThere) return {status: 404, body: {detail: 'no such bundle'}};
-      const isRun = deployments.get(`${project}/${String(from)}`)?.[0]?.bundleId === bundleId;
+      const isRun = liveAt(`${project}/${String(from)}`) === bundleId;
       if (from !== undefined && !isRun) return {status: 412, body: {detail: 'the target runs another bundle'}};
       const end = doomed ? ('failed' as const) : ('finished' as const);
       const made = {id: newId(), bundleId, createdAt: new Date().toISOString(), end, looks: 0};

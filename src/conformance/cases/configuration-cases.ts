@@ -103,7 +103,8 @@ export const configurationCases = {
     {
       name: 'change-redirects: a redirect is added, replaced and removed',
       needs: ['listRedirects', 'deploy'],
-      proves: 'Each change affects one redirect, whatever its path contains, and lists show all five of its settings.',
+      proves:
+        'Each change affects one redirect, whatever its path contains or begins with, and lists show all five of its settings.',
       async run(subject) {
         const target = await ready(subject);
         const items = () => subject.list('listRedirects', target);
@@ -113,12 +114,12 @@ export const configurationCases = {
           });
           return rows.toSorted();
         };
-        const id = async () => (await items()).find(({from}) => from === redirect.from)?.redirectId;
+        const idOf = async (path: string) => (await items()).find(({from}) => from === path)?.redirectId;
         const change = async (name: 'add' | 'replace' | 'remove', changed: {from: string; to: string}) =>
           subject.call('changeRedirect', {
             ...target,
             change: name,
-            redirect: {...redirect, ...changed, redirectId: await id()},
+            redirect: {...redirect, ...changed, redirectId: await idOf(changed.from)},
           });
         const first = {from: redirect.from, to: '/newer'};
         const other = {from: '/other', to: '/new/*'};
@@ -127,8 +128,19 @@ export const configurationCases = {
         await change('add', other);
         await change('replace', first);
         expectAnswer('the redirects', await lines(), [`/old%20Page/* /newer ${rest}`, `/other /new/* ${rest}`]);
+        const within = {from: '/old%20Page', to: '/bare'};
+        await change('add', within);
+        await change('remove', within);
+        expectAnswer('the redirects after the removal of /old%20Page', await lines(), [
+          `/old%20Page/* /newer ${rest}`,
+          `/other /new/* ${rest}`,
+        ]);
+        await change('add', within);
         await change('remove', first);
-        expectAnswer('the redirects after a removal', await lines(), [`/other /new/* ${rest}`]);
+        expectAnswer('the redirects after a removal', await lines(), [
+          `/old%20Page /bare ${rest}`,
+          `/other /new/* ${rest}`,
+        ]);
       },
     },
     longCase({
@@ -150,7 +162,7 @@ export const configurationCases = {
     {
       name: 'change-access: a header is added and removed, and its value is not listed',
       needs: ['listAccess', 'deploy'],
-      proves: 'Lists contain its ID. No list, log or error contains its value.',
+      proves: 'Lists contain its ID, and the others stay. No list, log or error contains its value.',
       async run(subject) {
         const target = await ready(subject);
         const value = 'canary-value-of-access';
@@ -159,8 +171,14 @@ export const configurationCases = {
         expectAnswer('how many headers there are', items.length, 1);
         const isShown = [JSON.stringify(items), ...subject.parts.texts].some((text) => text.includes(value));
         assert.ok(!isShown, 'Expected no list, log or error to have the value. One has.');
+        await subject.call('changeAccess', {...target, add: `${value}-2`});
+        const both = await subject.list('listAccess', target);
+        expectAnswer('how many headers there are after a second one', both.length, 2);
         for (const {accessId} of items) await subject.call('changeAccess', {...target, remove: accessId});
-        expectAnswer('the headers after the removal', await subject.list('listAccess', target), []);
+        const rest = await subject.list('listAccess', target);
+        expectAnswer('how many headers there are after the removal of the first one', rest.length, 1);
+        for (const {accessId} of rest) await subject.call('changeAccess', {...target, remove: accessId});
+        expectAnswer('the headers after the removal of both', await subject.list('listAccess', target), []);
       },
     },
   ],

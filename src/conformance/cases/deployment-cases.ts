@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type {BundleId, DeploymentRef} from '../../backends/contract.js';
 import {anyCode, expectAnswer, expectError, notTried, outcomeOf} from '../expectations.js';
 import {shown, unknownBundle, withCode} from '../expectations.js';
-import {notOffered, type MemberCases, type Subject} from '../subject.js';
+import {idsOf, notOffered, type MemberCases, type Subject} from '../subject.js';
 import {expectUnknown, unknownIdLike} from './bundle-cases.js';
 
 export const deploymentCases = {
@@ -33,7 +33,7 @@ export const deploymentCases = {
       async run(subject) {
         const {occupyTarget = notOffered('occupyTarget')} = subject.service;
         const bundleId = await subject.upload();
-        await occupyTarget();
+        await occupyTarget(subject.targetSlug, subject.parts.projectSlug);
         const work = subject.call('deploy', {bundleId, targetSlug: subject.targetSlug});
         await expectError('a deployment to a busy target', work, withCode('ERR_TARGET_BUSY'));
       },
@@ -85,10 +85,11 @@ export const deploymentCases = {
   getDeployment: [
     {
       name: 'wait: each deployment has its own status',
-      proves: 'One that fails is `failed`, and not `finished` in the history. The one before it stays `finished`.',
+      proves:
+        'One that fails is `failed`, and not `finished` in the history. The one before it stays `finished`, and its bundle in use.',
       async run(subject) {
         const {failDeployments = notOffered('failDeployments')} = subject.service;
-        const {deployment: good} = await subject.deployed();
+        const {bundleId, deployment: good} = await subject.deployed();
         await failDeployments();
         const {deployment: bad} = await subject.deploy();
         const advice = 'Report "finished" only when the service says that it is live.';
@@ -97,6 +98,11 @@ export const deploymentCases = {
         await subject.nextInstant();
         const listed = (await subject.history())[0]?.status;
         assert.ok(listed !== 'finished', 'A deployment that failed is listed as finished. A rollback would use it.');
+        const bundles = await subject.bundles();
+        const inUse = bundles.filter(({inUseBy}) => inUseBy?.includes(subject.targetSlug));
+        if (bundles.some(({inUseBy}) => inUseBy !== undefined)) {
+          expectAnswer('the bundles in use after a deployment that fails', idsOf(inUse), [bundleId]);
+        }
       },
     },
     {

@@ -97,6 +97,7 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
       const {kind} = rule;
       const {isHttp} = trial.parts.relay;
       if (!isHttp && (kind === 401 || kind === 429)) notTried(`Only HTTP requests can be answered with ${kind}.`);
+      const isListed = operation.needs in grownLists || operation.needs === 'deploy' || operation.needs === 'promote';
       for (let at = 1; at <= total; at += 1) {
         if (at > firstTried && at <= total - (operation.writes ? lastTried.writes : lastTried.reads)) continue;
         if (kind === 'hold') await abortAt(await open(), operation, at, total);
@@ -110,7 +111,7 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
         if (kind === 401 && operation.needs === 'upload') await failAt(await open(), operation, at, total, once);
         // What may have been done must not be denied when no answer to an attempt arrives.
         const always = {...rule, lasts: true, error: anyCode};
-        if (kind === 'lose' && isShown(operation)) await failAt(await open(), operation, at, total, always);
+        if (kind === 'lose' && isListed) await failAt(await open(), operation, at, total, always);
       }
     },
   }));
@@ -122,11 +123,6 @@ async function countRequests(subject: Subject, operation: TriedOperation): Promi
   relay.arm();
   await operation.run(subject, prepared);
   return relay.requests;
-}
-
-/** Whether lists show what came of an operation. */
-function isShown({needs}: TriedOperation): boolean {
-  return needs === 'deploy' || needs === 'promote' || needs in grownLists;
 }
 
 /** How long the list is that an operation adds to, if the backend has it. */

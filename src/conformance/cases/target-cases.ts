@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
 import {anyCode, anyError, expectAbort, expectAnswer, expectError, outcomeOf} from '../expectations.js';
-import type {MemberCallOptions, MemberCases, Subject} from '../subject.js';
+import {idsOf, type MemberCallOptions, type MemberCases, type Subject} from '../subject.js';
 import {withOtherSecrets} from './every-backend.js';
 import {longCase} from './list-cases.js';
 import {fill, isMade, seenAt, type Place, type Seen} from './neighbour-cases.js';
@@ -87,6 +87,11 @@ export const targetCases = {
           (await slugs()).includes(otherTarget),
           `Expected the target "${otherTarget}" to stay. It is gone, too.`,
         );
+        const {result} = await outcomeOf(subject.deployed(undefined, targetSlug));
+        if (result && subject.backend.listDeployments) {
+          const what = 'the bundles in the history of a target that is made again by a deployment';
+          expectAnswer(what, idsOf(await subject.history()), [result.bundleId]);
+        }
         const again: Place = {subject, targetSlug: newSlug};
         if (createTarget === undefined || targetSlugs === 'assigned' || !(await isMade(again))) return;
         const primary = async () => readTarget && (await subject.call('readTarget', {targetSlug: newSlug})).primary;
@@ -143,6 +148,10 @@ export const targetCases = {
         await subject.becomes('the variables', ['FIRST,THIRD'], async () => String(await namesOf(subject)));
         for (const [name, expected] of Object.entries({FIRST: 'replaced', SECOND: undefined, THIRD: ''}))
           await expectVariable(place, name, expected);
+        await change({FOURTH: 'a value'}, []);
+        const kept = async () => String(await namesOf(subject));
+        await subject.becomes('the variables after a change of one', ['FIRST,FOURTH,THIRD'], kept);
+        await expectVariable(place, 'FIRST', 'replaced');
         const isShown = [listed, ...subject.parts.texts].some((text) => text.includes(canary));
         assert.ok(!isShown, 'Expected no list, log or error to have a value. One has.');
         const long = value.repeat(70);
@@ -187,25 +196,33 @@ export const targetCases = {
       name: 'tail-logs: entries arrive until an abort, which ends them within a second',
       needs: ['deploy'],
       proves:
-        'With `writeLog` of the service, a line that the app logs arrives whole. Iterating rejects with the reason of the ' +
-        'abort. Refused credentials are an error, before or while it is iterated.',
+        'With `writeLog` of the service, each line that the app logs arrives whole, however long it is and however fast the ' +
+        'next one follows. Iterating rejects with the reason of the abort. An unknown target and refused credentials are ' +
+        'errors, before or while it is iterated.',
       async run(subject) {
         const {targetSlug} = subject;
         await subject.deployed();
-        const follow = async (user: Subject, options?: MemberCallOptions) =>
-          (await user.call('tailLogs', {targetSlug}, options))[Symbol.asyncIterator]();
+        const follow = async (user: Subject, options?: MemberCallOptions, slug = targetSlug) =>
+          (await user.call('tailLogs', {targetSlug: slug}, options))[Symbol.asyncIterator]();
         const {relay} = subject.parts;
         relay.arm();
         await expectAbort('following the logs', async (signal, abort) => {
           const entries = await follow(subject, {signal});
           const first = entries.next();
           const arrived = await arrives(subject, first);
-          if (arrived !== undefined) expectAnswer('the logged line', arrived, logged);
+          if (arrived !== undefined) {
+            expectAnswer('the logged line', arrived, logged);
+            await expectLines(subject, entries);
+          }
           abort();
           await first;
           // The same line may have been logged several times until it arrived.
           for (let next = await entries.next(); !next.done;) next = await entries.next();
         });
+        const unknown = follow(subject, {}, unknownSlug).then((entries) => entries.next());
+        const tooLate = delay(10_000, undefined, {ref: false});
+        const [{status: found}] = await Promise.allSettled([Promise.race([unknown, tooLate])]);
+        expectAnswer('the outcome of following the logs of an unknown target', found, 'rejected');
         // Where the suite cannot answer 401 itself, the service is to refuse other secrets.
         const refused = relay.requests > 0 && relay.isHttp ? subject : withOtherSecrets(subject);
         relay.arm({kind: 401, at: 1, lasts: true});
@@ -219,6 +236,7 @@ export const targetCases = {
 
 const canary = 'canary-value-of-a-variable';
 const logged = 'a line\twith a tab';
+const moreLogged = ['  indented: „Größe“ 日本語 🚀', `${'a long line '.repeat(250)}.`, 'the last line'];
 
 /** Asserts what the app reads, if the fixtures can tell. */
 async function expectVariable({subject, targetSlug}: Place, name: string, expected: string | undefined): Promise<void> {
@@ -234,12 +252,27 @@ async function namesOf(subject: Subject, targetSlug = subject.targetSlug): Promi
   return items.map(({name}) => name).toSorted();
 }
 
+/** Lets the app log several lines at once, and asserts that they arrive after those that are under way. */
+async function expectLines({service, targetSlug, parts}: Subject, entries: AsyncIterator<{readonly message: string}>) {
+  for (const line of moreLogged) await service.writeLog?.(targetSlug, line, parts.projectSlug);
+  const arrived: string[] = [];
+  while (arrived.length < moreLogged.length) {
+    const next = await Promise.race([entries.next(), delay(10_000, undefined, {ref: false})]);
+    if (next === undefined || next.done) break;
+    if (next.value.message !== logged) arrived.push(next.value.message);
+  }
+  expectAnswer('the lines that were logged at once', arrived, moreLogged);
+}
+
 /** Lets the app log until the line arrives, if the service can. A connection may not be there at first. */
-async function arrives({service, targetSlug}: Subject, first: Promise<IteratorResult<{readonly message: string}>>) {
+async function arrives(
+  {service, targetSlug, parts}: Subject,
+  first: Promise<IteratorResult<{readonly message: string}>>,
+) {
   const message = first.then(({value}) => (value as {readonly message: string} | undefined)?.message);
   message.catch(() => undefined);
   for (let tries = 0; tries < 100; tries += 1) {
-    await service.writeLog?.(targetSlug, logged);
+    await service.writeLog?.(targetSlug, logged, parts.projectSlug);
     const found = await Promise.race([message, delay(100, undefined, {ref: false})]);
     if (service.writeLog === undefined) return undefined;
     if (found !== undefined) return found;
