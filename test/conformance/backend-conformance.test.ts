@@ -185,6 +185,10 @@ describe('conformance: a backend of another protocol than HTTP', () => {
   test.each([
     ['ignores that it is aborted', 'deploy: an abort ends it within a second'],
     ['does not ask again when an answer is lost', 'list: a lost answer is requested again, or leaves the outcome open'],
+    [
+      'reports a lost answer as a failure of the network, after eight other requests',
+      'deploy: a lost answer is requested again, or leaves the outcome open',
+    ],
     ['takes a deployment whose connection breaks for finished', 'deploy: a failure of the service is reported as such'],
     ['saves nothing to resume an upload with', 'resume: only what the service lacks is sent again'],
   ])('that %s fails', async (fault, expected) => {

@@ -663,27 +663,12 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return mistaking('ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK')(call, context);
     },
   ),
-  brokenCall(
-    'reports a lost answer as a failure of the network once the service is silent',
-    'deploy',
-    (call, context) =>
-      call(context).catch(async (error: unknown) => {
-        if (Object(error).code === 'ERR_OUTCOME_UNKNOWN') await lookAtAccount(context);
-        throw error;
-      }),
-  ),
   brokenCall('adds an access header again when an answer is lost', 'changeAccess', (call, context) =>
     call(context).catch((error: unknown) => {
       if (Object(error).code !== 'ERR_OUTCOME_UNKNOWN') throw error;
       return call(context);
     }),
   ),
-  brokenCall('forgets a bundle before it has deleted all of it', 'deleteBundle', async (call, context) => {
-    await call(context);
-    const headers = {...authorized(context), 'x-message': 'the rest'};
-    const {id} = await context.http.post(urlOf(context, 'uploads'), {headers}).json<{id: string}>();
-    await context.http.delete(urlOf(context, 'uploads', id), {headers});
-  }),
   broken('takes a bundle for live whose deployment has failed', (good) => ({
     listBundles: async (range, context) => {
       const {items, ...page} = await good.listBundles(range, context);

@@ -48,7 +48,7 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
           };
           return subject.call('upload', stallHalfWay(bundle, onStall), {signal, onProgress});
         });
-        const ready = (await listing)?.filter(({status = 'ready'}) => status === 'ready') ?? [];
+        const ready = (await listing)?.filter(({status}) => status === 'ready') ?? [];
         expectAnswer('the bundles that are listed as ready during an upload', ready, []);
         await subject.assertKept(0, 'an aborted upload that was to be cleaned up in context.onAbort()');
         const timeouts = {idleMs: 500, requestMs: 500};
