@@ -163,7 +163,6 @@ const statusOnce = 'status shows the present state once; to follow a deployment,
 export const needlessFlags: readonly {readonly flags: RegExp; readonly command?: string; readonly why: string}[] = [
   {flags: /^-(?:f|-follow|-no-follow|-tail)$/, command: 'logs', why: 'logs follows until Ctrl-C'},
   {flags: /^-(?:n|-limit|-lines)$/, command: 'logs', why: 'logs follows until Ctrl-C; --since AGE drops older entries'},
-  {flags: /^-(?:t|-target)$/, command: 'bundle:list', why: 'it lists all bundles; history shows those of a target'},
   {flags: /^-(?:w|-watch)$/, command: 'status', why: statusOnce},
   {flags: /^--wait-for-slot$/, command: 'bundle:rollback', why: 'what to roll back to may change meanwhile'},
   {flags: /^-(?:w|-wait)$/, command: 'preview:up', why: 'preview:up always waits'},

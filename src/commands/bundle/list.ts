@@ -1,5 +1,5 @@
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
-import {flagsOf, listFlags, projectFlags} from '../../cli/command/flags.js';
+import {listFlags, flagsOf} from '../../cli/command/flags.js';
 
 export default class BundleList extends BaseCommand<typeof BundleList, 'bundle:list'> {
   static override readonly aliases = ['list'];
@@ -11,7 +11,7 @@ export default class BundleList extends BaseCommand<typeof BundleList, 'bundle:l
     '<%= config.bin %> <%= command.id %> --project my-shop --all --columns bundleId,message',
     '<%= config.bin %> <%= command.id %> --project my-shop --limit 5 --json',
   ];
-  static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...listFlags};
+  static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 
   protected async execute(context: CommandContext) {
     const {renderBundles} = await import('../../cli/output/render-lists.js');

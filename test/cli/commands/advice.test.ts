@@ -242,7 +242,7 @@ interface Manifest {
 
 describe('an argument', () => {
   test('that is too many is named, and may be the project', async () => {
-    const {code, stderr} = await mycli(['history', 'my-shop']);
+    const {code, stderr} = await mycli(['list', 'my-shop']);
     expect(code).toBe(2);
     expect(stderr).toContain('Error: Unexpected argument: my-shop\n');
     expect(stderr).toContain('  If it is the target or the project, pass --target my-shop or --project my-shop.\n');
@@ -358,7 +358,6 @@ describe('an argument', () => {
     ['logs -n 50', 'Leave out -n: logs follows until Ctrl-C; --since AGE'],
     ['logs --limit 5', 'Leave out --limit: logs follows'],
     ['logs --no-follow', 'Leave out --no-follow: logs follows until Ctrl-C.'],
-    ['list -t prod', 'Leave out -t: it lists all bundles; history shows those of a target.'],
     ['history -n 2', 'Did you mean --limit?'],
     ['rollback --steps 2', 'Did you mean --to BUNDLE?'],
     ['promote 3', 'To deploy a bundle, run mycli bundle:deploy 3'],
