@@ -113,6 +113,7 @@ const keyQuestion = 'skip):';
 describe('the questions of a setup', () => {
   test('are asked again, with the reason, for what will not do', async () => {
     const {config, shown} = await plan([
+      ['For a service on this machine, run mycli runtime:start --data .runtime-data'],
       ['Which service do you deploy to?', ''],
       ['URL of the service:', ''],
       ['> This cannot be empty.', 'ftp://x'],
