@@ -9,6 +9,7 @@ import {type CommandToRun, createError, isRuntimeCliError, type Suggestion} from
 import {looksSecret} from '../../http/redact.js';
 import {onWindows, type Environment} from '../../text/platform.js';
 import type {Output} from '../output/output.js';
+import {terminalWidth, unbroken, wrapSentence} from '../output/terminal.js';
 
 export interface QuestionContext {
   readonly output: Pick<Output, 'interactive' | 'unicode' | 'stream' | 'clean' | 'info'>;
@@ -50,7 +51,9 @@ export async function confirm(question: string, refusal: string, context: Questi
 }
 
 export function askYesNo(question: string, fallback: boolean, context: QuestionContext): Promise<boolean> {
-  return ask(question, context, ({confirm}, shown, terminal) => confirm({...shown, default: fallback}, terminal));
+  const hint = fallback ? '(Y/n)' : '(y/N)';
+  const asked = {question, hint};
+  return ask(asked, context, ({confirm}, shown, terminal) => confirm({...shown, default: fallback}, terminal));
 }
 
 export interface TerminalQuestion {
@@ -73,11 +76,13 @@ export async function askText(
       return true;
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
-      return context.output.clean(error.message);
+      // After `> `.
+      return wrapped(context.output.clean(error.message), '> ', context);
     }
   };
   const config = {validate, ...(fallback === undefined ? {} : {default: fallback})};
-  const answer = await ask(`${question}:`, context, ({input}, shown, at) => input({...shown, ...config}, at));
+  const asked = {question: `${question}:`, hint: fallback ? `(${fallback})` : ''};
+  const answer = await ask(asked, context, ({input}, shown, at) => input({...shown, ...config}, at));
   return answer.trim();
 }
 
@@ -87,7 +92,7 @@ export function askChoice(
   context: QuestionContext,
 ): Promise<string> {
   const style = {keysHelpTip: () => 'Arrow keys to move, Enter to select'};
-  return ask(message, context, ({select}, {theme, ...shown}, terminal) =>
+  return ask({question: message}, context, ({select}, {theme, ...shown}, terminal) =>
     select({...shown, theme: {...theme, style}, choices}, terminal),
   );
 }
@@ -108,12 +113,16 @@ export async function readSecretInput(
     context.output.info(`Reading from stdin, until it ends: ${what}.`);
     return text(context.stdin);
   }
-  return ask(`${what}:`, context, async ({password}, shown, terminal, hasMore) => {
-    const secret = await password({...shown, toggleMask: false}, terminal);
-    if (!(await hasMore())) return secret;
-    const message = `The ${what} has more than one line, which cannot be entered here.`;
-    throw createError('ERR_OPTION_INVALID', message, {suggestions: [suggestion]});
-  });
+  return ask(
+    {question: `${what}:`, hint: '[input is masked]'},
+    context,
+    async ({password}, shown, terminal, hasMore) => {
+      const secret = await password({...shown, toggleMask: false}, terminal);
+      if (!(await hasMore())) return secret;
+      const message = `The ${what} has more than one line, which cannot be entered here.`;
+      throw createError('ERR_OPTION_INVALID', message, {suggestions: [suggestion]});
+    },
+  );
 }
 
 const asciiTheme = {
@@ -135,18 +144,38 @@ type Prompt<Answer> = (
 /** Why a question ends that is asked again: the process was stopped, as by Ctrl-Z. */
 const stopped = Symbol('stopped');
 
+interface Question {
+  readonly question: string;
+  /** What the prompt shows behind it. */
+  readonly hint?: string;
+}
+
+/** A text that follows `lead`, broken between words: the prompts break within them. */
+function wrapped(text: string, lead: string, {output}: Pick<QuestionContext, 'output'>): string {
+  return wrapSentence(lead + text, terminalWidth(output.stream))
+    .join('\n')
+    .slice(lead.length);
+}
+
 /** Asks a question, and again when the process goes on after Ctrl-Z. Asking where nobody could see it is an error. */
-async function ask<Answer>(question: string, context: QuestionContext, prompt: Prompt<Answer>): Promise<Answer> {
+async function ask<Answer>(
+  {question, hint = ''}: Question,
+  context: QuestionContext,
+  prompt: Prompt<Answer>,
+): Promise<Answer> {
   const {output, signal} = context;
-  const message = output.clean(question);
+  const cleaned = output.clean(question);
   if (!output.interactive) {
     const reason = output.stream.isTTY === true ? 'TERM is dumb, or CI is set' : 'stderr is not a terminal';
-    throw createError('ERR_USAGE', `"${message}" cannot be asked, because ${reason}.`, {
+    throw createError('ERR_USAGE', `"${cleaned}" cannot be asked, because ${reason}.`, {
       suggestions: ['Run it in a terminal without redirecting stderr, or answer with flags.'],
     });
   }
   // By name, so that the bundle has no other prompts.
   const {confirm, input, password, select} = await import('@inquirer/prompts');
+  // The hint may need a line of its own.
+  const whole = wrapped(`${cleaned} ${unbroken(output.clean(hint))}`.trimEnd(), '? ', context);
+  const message = whole.slice(0, whole.length - output.clean(hint).length).replace(/ $/, '');
   const shown = {message, ...(output.unicode ? {} : {theme: asciiTheme})};
   for (;;) {
     try {

@@ -255,6 +255,18 @@ describe.skipIf(!hasScript)('a question', () => {
     expect((await readdir(root)).toSorted()).toEqual(['.config', 'build', 'mycli.config.ts']);
   });
 
+  test('is broken between words on a narrow terminal, as is what is wrong with an answer', async () => {
+    const {MYCLI_PROJECT: _, ...more} = env;
+    const terminal = openTerminal(`stty cols 40; ${mycli} init --runtime-backend legacy`, {cwd: root, env: more});
+    await terminal.shows('Project slug:');
+    terminal.type('\u0015a/b\r');
+    await terminal.shows(/> It must not contain \/ or \\: "a\/b"/);
+    terminal.type('\u0015my-long-project-of-40-columns\r');
+    await terminal.shows(/Target to deploy to \("-" for none\):\r?\n \(staging\)/);
+    terminal.type('\u0003');
+    expect(await terminal.ended).toBe(130);
+  });
+
   test('has only ASCII where the locale has', async () => {
     const terminal = openTerminal(`${mycli} init`, {cwd: root, env: {...env, LC_ALL: 'C', MYCLI_RUNTIME_ORIGIN: ''}});
     await terminal.shows('Which service do you deploy to?');
