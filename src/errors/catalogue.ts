@@ -51,7 +51,8 @@ export const catalogue = {
   ERR_CREDENTIALS_MISSING: {kind: 'input', summary: 'The selected backend has no credentials.'},
   ERR_SETUP_INCOMPLETE: {
     kind: 'input',
-    summary: 'Several things that the command needs are missing: project, target, build or credentials.',
+    summary:
+      'Several things that the command needs are missing: project, target, build or credentials. One alone has its own code.',
   },
   ERR_CHECK_FAILED: {kind: 'input', summary: '`mycli doctor` found a problem.'},
   ERR_BACKEND_UNKNOWN: {kind: 'input', summary: 'No backend, or more than one, has this name.'},

@@ -132,9 +132,7 @@ const deploy: Step<PushRequest> = {
       : // Others may have deployed a bundle that was there before.
         await requestDeploy(open, release, {bundleId, noted: uploaded && noted});
     await accept(ledger, accepted);
-    const {deploymentId: id} = accepted.answer.deployment;
-    // With its ID, which may be long, it fits a terminal without the target, which has been told.
-    outlet.title(`Deployment ${id === undefined ? `to ${release.targetSlug}` : String(id)} accepted`);
+    outlet.title(`Deployment to ${release.targetSlug} accepted`);
     return {};
   },
 };

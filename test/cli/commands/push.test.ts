@@ -262,7 +262,7 @@ test('an interruption after the upload tells which bundle is there, and how to l
   const {stderr} = running.child;
   if (!stderr) throw new Error('stderr is not a pipe');
   let said = '';
-  while (!/Deployment \S+ accepted/.test(said)) said += String((await once(stderr, 'data'))[0]);
+  while (!/Deployment to \S+ accepted/.test(said)) said += String((await once(stderr, 'data'))[0]);
   running.child.kill('SIGINT');
   const {code, stdout} = await running.ended;
   expect(code).toBe(130);
