@@ -116,6 +116,8 @@ export function resumeCase(contentBytes: number): Case {
       'After an interrupted upload, the next one sends only the rest, which may be nothing, unless the service no longer has the beginning.',
     async run(subject, open) {
       const {relay, saved} = subject.parts;
+      // The first one may take more requests, to make folders.
+      await subject.upload(await subject.makeBundle({contentBytes}));
       relay.arm();
       await subject.upload(await subject.makeBundle({contentBytes}));
       const total = relay.requests;
@@ -139,8 +141,8 @@ export function resumeCase(contentBytes: number): Case {
         return {bundle, state};
       };
       // When it breaks off at its last request, the service has every byte.
-      await interrupted(total, 2);
-      const {bundle, state} = await interrupted(Math.ceil((total + 1) / 2), 3);
+      await interrupted(total, 3);
+      const {bundle, state} = await interrupted(Math.ceil((total + 1) / 2), 4);
 
       const other = await open();
       other.parts.saved.state = state;
