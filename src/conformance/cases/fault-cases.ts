@@ -109,7 +109,7 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
         // What fails can be cleaned up if the service refuses nothing more.
         const once = {...rule, lasts: false, error: anyError};
         if (kind === 401 && operation.needs === 'upload') await failAt(await open(), operation, at, total, once);
-        // What may have been done must not be denied when no answer arrives any more: over HTTP, it may be sent again.
+        // What may have been done must not be denied when no answer arrives any more: over HTTP, the host says so itself.
         const always = {...rule, lasts: true, error: anyCode};
         if (kind === 'lose' && isListed && !isHttp) await failAt(await open(), operation, at, total, always);
       }
