@@ -12,8 +12,7 @@ const onWebsite = "Create and delete projects on the service's website";
 const domain = 'Set externalHost in targets.SLUG.settings of mycli.config, then run mycli target:apply';
 const ofTargets = 'Set redirects and access in targets.SLUG of mycli.config, then run mycli target:apply';
 const oneTarget = 'Pass --target SLUG, or set targetSlug in mycli.config';
-const running = 'A deployment that runs cannot be stopped: once it has ended, mycli rollback deploys what ran before';
-const stopped = 'The service runs the app: no command stops it. runtime:start ends with Ctrl-C';
+const running = 'Neither a deployment nor an app can be stopped: mycli rollback deploys what ran before';
 const watched = 'mycli watches no files: run mycli push after each build. mycli logs follows what the app logs';
 const manual = 'Run mycli COMMAND --help, or read the folder docs of the package';
 const newVersion = 'Upgrade mycli with the package manager that installed it';
@@ -113,8 +112,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'projects|sites|apps', now: 'project:list'},
   {client: 'others', was: 'project create|new|delete|rm|remove', now: 'help', note: onWebsite},
   {client: 'others', was: 'ps|info|describe', now: 'status'},
-  {client: 'others', was: 'cancel|abort', now: 'help', note: running},
-  {client: 'others', was: 'stop', now: 'help', note: stopped},
+  {client: 'others', was: 'cancel|abort|stop', now: 'help', note: running},
   {client: 'others', was: 'watch', now: 'help', note: watched},
   {client: 'others', was: 'log', now: 'logs'},
   {client: 'others', was: 'serve|local', now: 'runtime:start'},

@@ -52,8 +52,7 @@ export async function confirm(question: string, refusal: string, context: Questi
 
 export function askYesNo(question: string, fallback: boolean, context: QuestionContext): Promise<boolean> {
   const hint = fallback ? '(Y/n)' : '(y/N)';
-  const asked = {question, hint};
-  return ask(asked, context, ({confirm}, shown, terminal) => confirm({...shown, default: fallback}, terminal));
+  return ask(question, hint, context, ({confirm}, shown, terminal) => confirm({...shown, default: fallback}, terminal));
 }
 
 export interface TerminalQuestion {
@@ -81,8 +80,8 @@ export async function askText(
     }
   };
   const config = {validate, ...(fallback === undefined ? {} : {default: fallback})};
-  const asked = {question: `${question}:`, hint: fallback ? `(${fallback})` : ''};
-  const answer = await ask(asked, context, ({input}, shown, at) => input({...shown, ...config}, at));
+  const hint = fallback ? `(${fallback})` : '';
+  const answer = await ask(`${question}:`, hint, context, ({input}, shown, at) => input({...shown, ...config}, at));
   return answer.trim();
 }
 
@@ -92,7 +91,7 @@ export function askChoice(
   context: QuestionContext,
 ): Promise<string> {
   const style = {keysHelpTip: () => 'Arrow keys to move, Enter to select'};
-  return ask({question: message}, context, ({select}, {theme, ...shown}, terminal) =>
+  return ask(message, '', context, ({select}, {theme, ...shown}, terminal) =>
     select({...shown, theme: {...theme, style}, choices}, terminal),
   );
 }
@@ -113,16 +112,12 @@ export async function readSecretInput(
     context.output.info(`Reading from stdin, until it ends: ${what}.`);
     return text(context.stdin);
   }
-  return ask(
-    {question: `${what}:`, hint: '[input is masked]'},
-    context,
-    async ({password}, shown, terminal, hasMore) => {
-      const secret = await password({...shown, toggleMask: false}, terminal);
-      if (!(await hasMore())) return secret;
-      const message = `The ${what} has more than one line, which cannot be entered here.`;
-      throw createError('ERR_OPTION_INVALID', message, {suggestions: [suggestion]});
-    },
-  );
+  return ask(`${what}:`, '[input is masked]', context, async ({password}, shown, terminal, hasMore) => {
+    const secret = await password({...shown, toggleMask: false}, terminal);
+    if (!(await hasMore())) return secret;
+    const message = `The ${what} has more than one line, which cannot be entered here.`;
+    throw createError('ERR_OPTION_INVALID', message, {suggestions: [suggestion]});
+  });
 }
 
 const asciiTheme = {
@@ -144,12 +139,6 @@ type Prompt<Answer> = (
 /** Why a question ends that is asked again: the process was stopped, as by Ctrl-Z. */
 const stopped = Symbol('stopped');
 
-interface Question {
-  readonly question: string;
-  /** What the prompt shows behind it. */
-  readonly hint?: string;
-}
-
 /** A text that follows `lead`, broken between words: the prompts break within them. */
 function wrapped(text: string, lead: string, {output}: Pick<QuestionContext, 'output'>): string {
   return wrapSentence(lead + text, terminalWidth(output.stream))
@@ -157,9 +146,13 @@ function wrapped(text: string, lead: string, {output}: Pick<QuestionContext, 'ou
     .slice(lead.length);
 }
 
-/** Asks a question, and again when the process goes on after Ctrl-Z. Asking where nobody could see it is an error. */
+/**
+ * Asks a question, and again when the process goes on after Ctrl-Z. Asking where nobody could see it is an error.
+ * @param hint what the prompt shows behind the question
+ */
 async function ask<Answer>(
-  {question, hint = ''}: Question,
+  question: string,
+  hint: string,
   context: QuestionContext,
   prompt: Prompt<Answer>,
 ): Promise<Answer> {
