@@ -154,7 +154,8 @@ async function undoIfDeleted(
   try {
     await readRecord(record.bundleId, store, keys);
   } catch (error) {
-    if (!isConflict(error)) throw error;
+    // The deployment is live, and nothing says that its bundle is gone.
+    if (!isConflict(error)) return;
     const now = await store.read(key, pointerSchema);
     if (now?.value.current?.deploymentId === deployment.deploymentId) {
       await store.write(key, before.value, now);
