@@ -7,5 +7,5 @@ const alias = {'mycli/testing': source('testing.ts')};
 
 export default {
   resolve: {alias},
-  test: {include: ['test/**/*.test.ts'], pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000},
+  test: {include: ['test/**/*.test.ts'], pool: 'forks', testTimeout: 300_000, hookTimeout: 300_000},
 };

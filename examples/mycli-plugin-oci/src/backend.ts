@@ -72,7 +72,7 @@ export const ociBackend: Backend<OciOptions> = {
     const message = annotations[description] ?? '';
     const times = {deploymentId: newId(), createdAt: new Date().toISOString()};
     const raw = {...times, bundleId: String(bundleId), message};
-    const deployments = [raw, ...(await readDeployments(targetSlug, registry)).slice(0, 99)];
+    const deployments = [raw, ...(await readDeployments(targetSlug, registry)).slice(0, 999)];
     const config = await registry.putJson('application/vnd.mycli.deployments.v1+json', deployments);
     await registry.putManifest(targetSlug, {config, layers, annotations});
     return {deployment: {deploymentId: raw.deploymentId, targetSlug}, status: 'finished', raw};

@@ -6,6 +6,9 @@ import {afterAll, beforeAll, describe, test} from 'vitest';
 import {ociBackend} from '../src/backend.js';
 import {basic, env, startRegistry, type TestRegistry} from './registry.js';
 
+/** A busy machine takes long for the lists of a hundred. */
+const caseTimeoutMs = 300_000;
+
 let registry: TestRegistry;
 beforeAll(async () => {
   registry = await startRegistry();
@@ -45,5 +48,5 @@ async function openService(): Promise<ConformanceService> {
 }
 
 describe('the contract of mycli', () => {
-  for (const {name, run} of backendConformance(() => ociBackend, {openService})) test(name, run);
+  for (const {name, run} of backendConformance(() => ociBackend, {openService, caseTimeoutMs})) test(name, run);
 });

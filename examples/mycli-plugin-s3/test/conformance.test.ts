@@ -3,6 +3,9 @@ import {describe, test} from 'vitest';
 import {s3Backend} from '../src/backend.js';
 import {createBucket, endpoint} from './test-store.js';
 
+/** A busy machine takes long for the lists of a hundred. */
+const caseTimeoutMs = 300_000;
+
 type Suite = Parameters<ConformanceFixtures['openService']>[0];
 
 const secret = process.env['AWS_SECRET_ACCESS_KEY'] ?? 'no secret';
@@ -31,6 +34,11 @@ describe('the contract of mycli', () => {
     'upload (v2): a persistent rate limit is reported as such':
       'After a failed upload, its parts are removed, which takes requests of its own.',
   };
-  const cases = backendConformance(() => s3Backend, {openService, resumableBytes: 20 * 1024 * 1024, skip});
+  const cases = backendConformance(() => s3Backend, {
+    openService,
+    resumableBytes: 20 * 1024 * 1024,
+    skip,
+    caseTimeoutMs,
+  });
   for (const {name, skip: reason, run} of cases) test(name, {skip: reason !== undefined}, run);
 });

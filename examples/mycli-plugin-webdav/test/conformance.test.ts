@@ -7,6 +7,9 @@ import {startProxy, type Intercept} from '../../mycli-plugin-s3/test/proxy.js';
 import {webdavBackend} from '../src/backend.js';
 import {basic, env, namesIn, startApache, type Apache} from './apache.js';
 
+/** A busy machine takes long for the lists of a hundred. */
+const caseTimeoutMs = 300_000;
+
 let apache: Apache;
 beforeAll(async () => {
   apache = await startApache();
@@ -49,5 +52,5 @@ async function openService(): Promise<ConformanceService> {
 }
 
 describe('the contract of mycli', () => {
-  for (const {name, run} of backendConformance(() => webdavBackend, {openService})) test(name, run);
+  for (const {name, run} of backendConformance(() => webdavBackend, {openService, caseTimeoutMs})) test(name, run);
 });
