@@ -13,6 +13,8 @@ export interface TargetLook {
   readonly listedUrl?: string | undefined;
 }
 
+const notCreated = 'None is created because of --no-create (create: false, MYCLI_CREATE=false).';
+
 /** Looks whether a deployment would create its target or project. @throws RuntimeCliError if that is forbidden */
 export async function lookForTarget(open: OpenBackend, release: Release): Promise<TargetLook> {
   const {create, targetSlug, confirmNew} = release;
@@ -25,7 +27,7 @@ export async function lookForTarget(open: OpenBackend, release: Release): Promis
   if (known !== undefined) return {listedUrl: known.url};
   const meant = meantTargets(targets, targetSlug, mostWrong(targetSlug));
   refuseUnsafe({operation: 'create-target', targetSlug, meant}, open.host);
-  if (create === false) knownAmong(targets, open, targetSlug, {suggestPush: false});
+  if (create === false) knownAmong(targets, open, targetSlug, {advice: [notCreated]});
   const project = targets.length === 0 ? await newProject(open) : undefined;
   return {newPlace: project ?? {kind: 'target', slug: targetSlug, meant}};
 }

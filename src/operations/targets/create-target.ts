@@ -26,7 +26,7 @@ export async function createTargetIn(
     if (ifMissing) return {...known, created: false};
     throw alreadyThere(open, known);
   }
-  if (copyFrom !== undefined && targets !== undefined) knownAmong(targets, open, copyFrom, {suggestPush: false});
+  if (copyFrom !== undefined && targets !== undefined) knownAmong(targets, open, copyFrom, {advice: []});
   await allowChange(open, {operation: 'create-target', targetSlug, dryRun});
   if (dryRun) return {targetSlug, name, created: false};
   try {

@@ -15,7 +15,7 @@ export async function findDoomed(
 ): Promise<DoomedTarget | undefined> {
   const targets = await targetsIfListed(open);
   if (ifExists && targets?.every((item) => item.targetSlug !== targetSlug)) return undefined;
-  const item = targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug, {suggestPush: false});
+  const item = targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug, {advice: []});
   const isProduction = production || item.production === true || isProductionName(targetSlug);
   refuseProduction(targetSlug, {production: isProduction, force}, open.host);
   const status = open.backend.listDeployments && (await quickLook(open, (again) => targetStatus(again, item)));

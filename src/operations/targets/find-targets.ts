@@ -91,21 +91,21 @@ export function refuseDeleted(open: OpenBackend, item: TargetItem | undefined, a
   });
 }
 
-/** Finds a target in a list. `suggestPush: false`: a push would not help. @throws RuntimeCliError with the nearest */
+/** Finds a target in a list. `advice`: if a push would not help. @throws RuntimeCliError with the nearest */
 export function knownAmong(
   targets: readonly TargetItem[],
   open: OpenBackend,
   targetSlug: string,
-  {suggestPush = true} = {},
+  {advice}: {readonly advice?: readonly string[]} = {},
 ): TargetItem {
   const known = targets.find((item) => item.targetSlug === targetSlug);
   if (known !== undefined) return known;
   const {projectSlug} = open;
   const slugs = targets.map((item) => item.targetSlug);
   const shown = `${slugs.slice(0, mostShown).join(', ')}${slugs.length > mostShown ? ', ...' : ''}`;
-  if (slugs.length === 0) throw noTargets(open, targetSlug, suggestPush);
+  if (slugs.length === 0) throw noTargets(open, targetSlug, advice);
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no target "${targetSlug}".`, {
-    suggestions: [...suggestNames(meantTargets(targets, targetSlug)), `Its targets: ${shown}`],
+    suggestions: [...suggestNames(meantTargets(targets, targetSlug)), `Its targets: ${shown}`, ...(advice ?? [])],
     details: {targetSlug, targets: slugs},
   });
 }
@@ -124,14 +124,18 @@ export function warnOfNear({host}: OpenBackend, name: string, others: readonly s
 }
 
 /** The error for a project without targets: servers answer alike for one that does not exist. */
-export function noTargets(open: OpenBackend, targetSlug: string | undefined, suggestPush = true): RuntimeCliError {
+export function noTargets(
+  open: OpenBackend,
+  targetSlug: string | undefined,
+  advice?: readonly string[],
+): RuntimeCliError {
   const push = {
     run: ['bundle:push', ...placeFlags({projectSlug: open.projectSlug, targetSlug: targetSlug ?? 'TARGET'})],
   };
   return emptyProject(open, 'targets', {
-    suggestions: suggestPush
-      ? ['Check the name of the project. Its first deployment may create the target:', [push]]
-      : ['Check the name of the project.'],
+    suggestions: advice
+      ? ['Check the name of the project.', ...advice]
+      : ['Check the name of the project. Its first deployment may create the target:', [push]],
     details: {targetSlug, targets: []},
   });
 }

@@ -61,7 +61,11 @@ describe('a new target', () => {
     const push = {...silent, targetSlug: 'prodction'};
     await expect(pushRuntimeBundle({...push, create: false}, project.host)).rejects.toMatchObject({
       message: 'The project "shop" has no target "prodction".',
-      suggestions: ['Did you mean production?', 'Its targets: production'],
+      suggestions: [
+        'Did you mean production?',
+        'Its targets: production',
+        'None is created because of --no-create (create: false, MYCLI_CREATE=false).',
+      ],
     });
     const host = {...project.host, env: {MYCLI_SAFETY: 'no-create'}};
     await expect(deployBundle({...push, bundleId: 1}, host)).rejects.toMatchObject({
