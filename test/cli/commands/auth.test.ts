@@ -417,7 +417,7 @@ describe('stored credentials', () => {
     await writeFile(join(project, 'mycli.config.json'), '{"runtimeBackend": "api"}');
     const env = {MYCLI_API_KEY: canaries.token};
     const {stderr} = await mycli(['auth:login', '--origin', runtime.origin], {stdin: canaries.key, env, cwd: project});
-    expect(stderr).toContain('Warning: MYCLI_API_KEY is set, and used instead of what was stored.');
+    expect(stderr).toContain('Warning: To use the stored key, unset MYCLI_API_KEY.');
     expect(stderr).toContain('Push a bundle: mycli push --project SLUG --runtime-backend legacy');
   });
 
