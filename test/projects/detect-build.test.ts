@@ -421,8 +421,8 @@ describe('verifyBuildDirectory', () => {
       suggestions: [
         'web/out looks like a site that was built. To use it, run mycli bundle:push web/out',
         'public looks like a site that was built. To use it, run mycli bundle:push public',
-        'Build the application first. If it builds into another folder, set buildDirectory in mycli.config. ' +
-          'To use it, run mycli bundle:push DIR',
+        'Build the application first. If it builds into another folder, set buildDirectory in mycli.config, ' +
+          'or run mycli bundle:push DIR',
       ],
     });
     const places = {cwd: root, project: join(root, 'src'), command: []};

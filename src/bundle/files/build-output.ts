@@ -54,12 +54,12 @@ async function missingError(
   if (detected?.unfit !== undefined) return unfitError(detected.unfit);
   const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
   const sites = isInside && detected?.exists !== true ? await builtSites(given) : [];
-  const toUse = (found: string, folder: string): Suggestion =>
-    command.length === 0 ? found : [`${found} To use it, run `, {run: [...command, folder], again: true}];
+  const toUse = (found: string, folder: string, or = '. To use it, run '): Suggestion =>
+    command.length === 0 ? `${found}.` : [found, or, {run: [...command, folder], again: true}];
   const isWanted = detected !== undefined && join(project, detected.buildDirectory) === directory;
   return createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} does not exist.`, {
     suggestions: [
-      ...sites.slice(0, mostSites).map((site) => toUse(`${show(site)} looks like a site that was built.`, show(site))),
+      ...sites.slice(0, mostSites).map((site) => toUse(`${show(site)} looks like a site that was built`, show(site))),
       ...suggestionsFor(detected, {isWanted, show, toUse}),
     ],
   });
@@ -69,13 +69,13 @@ interface Advising {
   /** Whether the missing folder is the one that the framework builds into. */
   readonly isWanted: boolean;
   readonly show: (folder: string) => string;
-  readonly toUse: (found: string, folder: string) => Suggestion;
+  readonly toUse: (found: string, folder: string, or?: string) => Suggestion;
 }
 
 function suggestionsFor(detected: DetectedBuild | undefined, {isWanted, show, toUse}: Advising): readonly Suggestion[] {
   if (detected === undefined) {
-    const advice = 'Build the application first. If it builds into another folder, set buildDirectory in mycli.config.';
-    return [toUse(advice, 'DIR')];
+    const advice = 'Build the application first. If it builds into another folder, set buildDirectory in mycli.config';
+    return [toUse(advice, 'DIR', ', or run ')];
   }
   const {framework, buildDirectory, buildCommand, exists, static: isStatic} = detected;
   const folder = show(buildDirectory);
@@ -85,11 +85,11 @@ function suggestionsFor(detected: DetectedBuild | undefined, {isWanted, show, to
         ? `package.json has no build script. Write one that puts an ssr.mjs which exports the app, its packages and its ` +
           `public files into ${folder} (docs/guides/frameworks.md, What a server needs).`
         : `Build the application first: ${buildCommand}.`,
-      ...(isWanted ? [] : [toUse(`${framework.name} builds into ${folder}.`, folder)]),
+      ...(isWanted ? [] : [toUse(`${framework.name} builds into ${folder}`, folder)]),
     ];
   }
   return [
-    toUse(`The folder ${folder} looks like a ${isStatic ? 'static site' : 'build'}.`, folder),
+    toUse(`The folder ${folder} looks like a ${isStatic ? 'static site' : 'build'}`, folder),
     'To use it always, set buildDirectory in mycli.config.',
   ];
 }
