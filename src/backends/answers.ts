@@ -146,7 +146,10 @@ export function checkNewTarget(targetSlug: string | undefined, name: string): vo
       : v.safeParse(newTargetName, name).success
         ? undefined
         : `The name of a target has at most ${maxTargetName} characters.`;
-  if (problem !== undefined) throw createError('ERR_OPTION_INVALID', problem, {details: {targetSlug}});
+  if (problem === undefined) return;
+  const lower = targetSlug?.toLowerCase();
+  const suggestions = v.is(newTargetSlug, lower) ? [`Did you mean ${lower}?`] : [];
+  throw createError('ERR_OPTION_INVALID', problem, {suggestions, details: {targetSlug}});
 }
 
 /** A variable without its value. Its other members may be anything. */

@@ -114,6 +114,7 @@ describe('target', () => {
     expect(stdout).toContain(`\nThe service made this slug for the name Qa. Use ${slug} from now on.\n`);
     expect((await mycli(['status', '--target', 'qa'], api)).stderr).toContain(`Did you mean ${slug}?`);
     expect((await mycli(['target:create', 'qa'])).stdout).not.toContain('The service made');
+    expect((await mycli(['target:create', 'QA'])).stderr).toContain('not "QA".\n  Did you mean qa?\n');
   });
 
   test('a deployment says that its target is new, and warns if it may be a typo, unless --create is given', async () => {
@@ -127,6 +128,7 @@ describe('target', () => {
     expect((await mycli(['deploy', '1', '--target', 'qa'])).stderr).toContain('The target qa is new.');
     const {stderr: refused} = await mycli(['push', '--target', 'stagin', '--no-create']);
     expect(refused).toMatch(/^Check that the push can succeed: failed /m);
+    expect(refused).toContain('None is created because of --no-create (create: false, MYCLI_CREATE=false).');
     expect((await mycli(['push', '--target', 'stagin'])).stderr).toMatch(warning);
     expect((await mycli(['push', '--target', 'stagin2', '--create'])).stderr).not.toContain('is new');
   });
