@@ -229,12 +229,7 @@ function describeUnknownFlags(
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
       return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
     }
-    // As other clients have it: `-f json`.
-    if (
-      /^-[fo]$/.test(name) &&
-      typed.some((word, at) => word === `${name}=json` || (word === 'json' && typed[at - 1] === name))
-    )
-      return ['Did you mean --json?'];
+    if (isJsonFlag(name, typed)) return ['Did you mean --json?'];
     const needless = needlessFlags.find(({flags, command: only = command}) => flags.test(name) && only === command);
     if (needless !== undefined) return [`Leave out ${name}: ${needless.why}.`];
     if (command !== undefined && targetArgument.test(command) && /^(?:--target|-t)$/.test(name))
@@ -284,13 +279,8 @@ export function unknownCommand(
   const known = commands.filter(({hidden}) => !hidden).map(({id}) => id);
   const later = argv.find((word) => known.some((id) => id === word || id.endsWith(`:${word}`)));
   if (argv[0]?.startsWith('-') && later !== undefined) {
-    const [flag, value = ''] = argv;
-    // Other flags may have a secret.
-    const isPlace = /^(?:-[pt]|--(?:project|target))$/.test(flag) && argv[2] === later && argv.length === 3;
-    const rest = isPlace && !isLikelySecret(value) ? [flag, value] : undefined;
-    const suggestions: readonly Suggestion[] = [
-      ['Put the command before its flags: ', {run: [later, ...(rest ?? [])]}, ...(rest ? [] : [' --...'])],
-    ];
+    const others = argv.toSpliced(argv.indexOf(later), 1);
+    const suggestions = [['Put the command before its flags: ', {run: [later, ...movedFlags(others)]}]];
     return createError('ERR_USAGE', `There is no command before ${argv[0].replace(/=.*/s, '')}.`, {suggestions});
   }
   const old = commandNamed(leadingWords(argv), known);
@@ -317,6 +307,25 @@ export function unknownCommand(
   ];
   const typed = second !== undefined && (isTopic || both !== undefined) ? `${first} ${second}` : first;
   return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed}`, {suggestions});
+}
+
+/** Flags for a command that they were typed before. Only the values of places are no secrets. */
+function movedFlags(typed: readonly string[]): readonly string[] {
+  return typed.flatMap((word, at) => {
+    if (isJsonFlag(word, typed)) return ['--json'];
+    const [flag = '', value = ''] = word.startsWith('-') ? word.split('=', 2) : [typed[at - 1], word];
+    const isPlace = /^(?:-[pt]|--(?:project|target))$/.test(flag);
+    if (isPlace && !isLikelySecret(value)) return [word];
+    return word.startsWith('--') ? [flag] : word.startsWith('-') ? [word.slice(0, 2)] : [];
+  });
+}
+
+/** As other clients have it: `-f json`. */
+function isJsonFlag(name: string, typed: readonly string[]): boolean {
+  return (
+    /^-[fo](?:=json)?$/.test(name) &&
+    typed.some((word, at) => word === `${name.slice(0, 2)}=json` || (word === 'json' && typed[at - 1] === name))
+  );
 }
 
 /** Whether the error of a hook ends the command. A hook that lacks a module is only left out. */

@@ -255,7 +255,10 @@ describe('an argument', () => {
     ['target:delete qa qb', 'It takes one target. Run it again for another.'],
     ['config show origin', 'It shows all settings.'],
     ['--target staging push', 'Put the command before its flags: mycli push --target staging\n'],
-    ['--api-key abc push', 'Put the command before its flags: mycli push --...\n'],
+    ['--target staging --wait -p=shop push', 'before its flags: mycli push --target staging --wait -p=shop\n'],
+    ['--api-key abc push', 'Put the command before its flags: mycli push --api-key\n'],
+    ['--api-key=abc -kabc push', 'Put the command before its flags: mycli push --api-key -k\n'],
+    ['-o json list', 'Put the command before its flags: mycli list --json\n'],
     ['deploy 1 -w 10', '--wait takes no value. To wait 10 seconds at most, pass --timeout 10.\n'],
     [
       'push --targt x --prjct y',
