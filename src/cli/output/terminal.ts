@@ -100,8 +100,11 @@ export const longestWrapped = 5000;
 export function wrapSentence(text: string, width: number, indent = ''): readonly string[] {
   const lines = text.split('\n').flatMap((line) => {
     if (!Number.isFinite(width) || line.length > longestWrapped) return line;
-    // Warnings, and what the services advise, are plain text.
-    const glued = line.replaceAll(/\bmycli (?=\w)/g, `mycli${glue}`);
+    // Warnings, and what checks and services advise, are plain text: a command goes on with flags, values, names.
+    const glued = line.replaceAll(
+      /\bmycli \w\S*(?: [^\s-]\S*[-=/]\S+| -\S+(?:(?<![,.:;]) (?:'[^']*'|[^\s'-]\S*))?)*/g,
+      unbroken,
+    );
     const [spaces = ''] = /^ */.exec(line) ?? [];
     const [lead = '', before = ''] = [spaces, spaces.length > indent.length ? spaces : indent].map((one) =>
       one.length > 0.4 * width ? '    ' : one,

@@ -43,6 +43,16 @@ test.each([
     ['Run', `  ${command}`],
   ],
   [
+    'keeps the flags of a command in plain text with their values',
+    wrapSentence(`Set them: mycli env:set A=@FILE --project 'my shop' --wait, then wait.`, 40, '  '),
+    ['Set them:', `  mycli env:set A=@FILE --project 'my shop' --wait,`, '  then wait.'],
+  ],
+  [
+    'keeps the package that a command in plain text names',
+    wrapSentence('Remove it: mycli plugins:uninstall @acme/mycli-s3. Or wait.', 40),
+    ['Remove it:', 'mycli plugins:uninstall @acme/mycli-s3.', 'Or wait.'],
+  ],
+  [
     'keeps the name of a command with mycli',
     wrapSentence('Run mycli config:show to see.', 14),
     ['Run', 'mycli config:show', 'to see.'],
