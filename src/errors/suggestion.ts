@@ -168,7 +168,7 @@ export const checkBeforeRetrying: Suggestion = [
 export const refusedCredentials: Suggestion = [
   'Check that the credentials are complete, still valid and for this server. Run ',
   {run: ['config:show']},
-  ' to see their source, or ',
+  ' to see their source: correct or unset a variable, or run ',
   {run: ['auth:login']},
   ' to store others.',
 ];

@@ -466,7 +466,7 @@ describe('stored credentials', () => {
     expect(wrong).toMatchObject({
       code: 4,
       stdout: expect.stringMatching(
-        /Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)[^]*mycli auth:login .*to store others\./,
+        /Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)[^]*correct or unset a variable, or run mycli auth:login .*to store others\./,
       ),
     });
     const half = {MYCLI_API_ORIGIN: runtime.origin, MYCLI_CLIENT_SECRET: canaries.secret, MYCLI_CLIENT_ID: 'other'};
