@@ -139,9 +139,8 @@ async function detectIn(project: Project): Promise<DetectedBuild | undefined> {
     const own = {name: 'The project', buildDirectory: found};
     const unfit =
       more.length === 0 || found === 'build' ? await builtForOtherHost(directory, own) : several([found, ...more]);
-    const below = project.isWorkspace ? undefined : await onlySite(directory, found);
-    const isStatic = below !== undefined || (await isStaticBuild(join(directory, found), directory));
-    return {buildDirectory: below ?? found, exists: true, static: isStatic, buildCommand, unfit};
+    const isStatic = await isStaticBuild(join(directory, found), directory);
+    return {buildDirectory: found, exists: true, static: isStatic, buildCommand, unfit};
   }
   // With a build script, index.html may be the source of a build.
   const isSite = (folder: string) => isStaticBuild(join(directory, folder));
@@ -165,13 +164,6 @@ async function withSitesFirst(directory: string, folders: readonly string[]): Pr
     return isMeant ? folders : folders.slice(1);
   }
   return [...sites, ...folders.filter((folder) => !sites.includes(folder))];
-}
-
-/** The site that is all of a build, as `build/static`. What is in `server` is never for visitors. */
-async function onlySite(directory: string, folder: string): Promise<string | undefined> {
-  const [name = '', ...others] = (await namesIn(join(directory, folder))).filter((one) => one !== '.gitignore');
-  const isSite = others.length === 0 && name !== 'server' && (await isStaticBuild(join(directory, folder, name)));
-  return isSite ? `${folder}/${name}` : undefined;
 }
 
 /** Whether a build is a site without server code. Those of some frameworks (`project`) have folders for languages. */

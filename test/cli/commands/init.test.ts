@@ -139,21 +139,6 @@ describe('init without a terminal', () => {
     expect(JSON.parse(stdout)).toMatchObject({files: [{path: 'index.html'}]});
   });
 
-  test.each([
-    ['static', 'build/static', true],
-    ['server', 'build', false],
-  ])('init: a build whose only folder is %s is pushed as it was described', async (name, folder, isStatic) => {
-    await rm(project, {recursive: true});
-    await write({[`build/${name}/index.html`]: '<p>Hi</p>'});
-    const found = JSON.parse((await mycli(['build', '--dry-run', '--json'])).stdout) as unknown;
-    await mycli(['init', '-y', '-p', 'shop', '--origin', runtime.origin]);
-    expect(await config()).toContain(`buildDirectory: '${folder}',\n`);
-    expect((await config()).includes('static: true')).toBe(isStatic);
-    const built = await mycli(['build', '--dry-run', '--json']);
-    const expected = {buildDirectory: join(project, folder), files: [{category: isStatic ? 'shared' : 'ssrOnly'}]};
-    expect([found, JSON.parse(built.stdout)]).toMatchObject([expected, expected]);
-  });
-
   test('names the push of a folder that has a page, but also files that are not for visitors', async () => {
     await rm(project, {recursive: true});
     await write({'public/index.html': '<p>Hi</p>', 'public/.env': 'A=b'});
