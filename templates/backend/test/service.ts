@@ -102,7 +102,7 @@ export async function openService(): Promise<ConformanceService> {
   }
 
   function targetsOf({id, project}: StoredBundle): readonly string[] {
-    const own = deployments.filter((one) => one.project === project);
+    const own = deployments.filter((one) => one.project === project && one.status !== 'failed');
     const targets = [...new Set(own.map(({target}) => target))];
     return targets.filter((target) => own.find((one) => one.target === target)?.bundleId === id);
   }
