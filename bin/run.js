@@ -15,7 +15,7 @@ if (!fs.existsSync(path.join(root, 'dist'))) {
   process.exit(3);
 }
 // Only in a clone, where nothing is built after an update if npm runs no scripts.
-if (process.stderr.isTTY && fs.existsSync(path.join(root, 'scripts'))) {
+if (process.stderr.isTTY && fs.existsSync(path.join(root, 'scripts/state-of-dist.js'))) {
   void import('../scripts/state-of-dist.js').then(function (state) {
     var problem = state.stateOfDist(root);
     if (problem !== undefined) process.stderr.write(problem + '. Run npm run build in ' + root + '.\n');

@@ -132,6 +132,9 @@ export const brokenBackends: readonly BrokenBackend[] = [
     const pattern = new RegExp(`^${slug.replaceAll(/[?.]/g, '[$&]').replaceAll('_', '.').replaceAll('%', '.*')}$`);
     return known.find((one) => pattern.test(one)) ?? slug;
   }),
+  brokenSlugs('puts the slugs of targets into SQL as they are', (slug, known) => {
+    return slug.includes("'or'1'='1") ? (known[0] ?? slug) : slug;
+  }),
   brokenSlugs('treats the slugs of targets as globs', (slug, known) => {
     const pattern = new RegExp(`^${slug.replaceAll(/[?.]/g, '[$&]').replaceAll('*', '.*')}$`);
     return known.find((one) => pattern.test(one)) ?? slug;

@@ -102,7 +102,10 @@ describe.skipIf(!hasScript)('a clone that was updated and not built', () => {
     expect(await start(script, 'oclif.manifest.json')).toBe('it runs');
   });
 
-  test('is no matter of an installed package, which has no scripts', async () => {
-    expect(await start({}, 'src/cli/a.ts')).toBe('it runs');
+  test.each([
+    ['has no scripts', {}],
+    ['was packed by npm itself, and has one', {'scripts/prepare.js': ''}],
+  ])('is no matter of an installed package that %s', async (_, scripts) => {
+    expect(await start(scripts, 'src/cli/a.ts')).toBe('it runs');
   });
 });

@@ -78,8 +78,8 @@ export const idCases: readonly Case[] = bundleOperations.map(({name, needs, run}
   name: `${name}: an unknown bundle is refused with a code`,
   needs: [needs],
   proves:
-    'An unknown ID is `ERR_BUNDLE_UNKNOWN` or a 404. An ID with `?`, `#` or `..` is refused: encode it in URLs. So is ' +
-    'another spelling of the same number, such as `01` for `1`.',
+    'An unknown ID is `ERR_BUNDLE_UNKNOWN` or a 404. An ID with `?`, `#`, `..` or SQL is refused: encode it in URLs. So ' +
+    'is another spelling of the same number, such as `01` for `1`.',
   async run(subject) {
     const bundle = await subject.makeBundle();
     const id = await subject.upload(bundle);
@@ -121,6 +121,9 @@ async function assertResumed(
   await expectBytes(what, Readable.from([archive.subarray(start)]), async () => content);
 }
 
+/** A slug or an ID that is a condition where it is written into SQL as it is. */
+export const sqlText = "x'or'1'='1";
+
 /** An ID that nothing has, of the same form as `id`: a service may refuse any other before it looks. */
 export function unknownIdLike(id: BundleId): BundleId {
   if (typeof id === 'number') return 999_999_999;
@@ -145,8 +148,8 @@ export async function expectUnknown(
 ): Promise<void> {
   const unknownId = unknownIdLike(id);
   await expectError(`${what} ${shown(unknownId)}`, call(unknownId), expected);
-  const alike = [`${id}?`, `${id}#x`, `x/../${id}`, `./${id}`, `${id}/.`, `0${id}`, `${id}.0`];
-  const advice = 'Encode IDs in URLs and paths, and compare them as text.';
+  const alike = [`${id}?`, `${id}#x`, `x/../${id}`, `./${id}`, `${id}/.`, `0${id}`, `${id}.0`, sqlText];
+  const advice = 'Encode IDs in URLs and paths, pass them to SQL as parameters, and compare them as text.';
   for (const other of typeof id === 'number' ? [] : alike) {
     await expectError(`${what} ${shown(other)}`, call(other), anyError, advice);
   }

@@ -42,7 +42,7 @@ export const everyBackendCases: readonly Case[] = [
     name: 'projects whose slugs differ are different projects',
     proves:
       'Even if they differ only in case, after 60 characters, after a `?`, `&`, `#`, `%` or blank, or in a `-` or `.` at ' +
-      'the end, or if one is like a pattern with `_`, `%`, `*` or brackets (unless `slugs` excludes those). A slug that ' +
+      'the end, or if one is like a pattern with `_`, `%`, `*` or brackets, or SQL (unless `slugs` excludes those). A slug that ' +
       'the service cannot take is an error.',
     async run(subject) {
       const {backend, parts} = subject;

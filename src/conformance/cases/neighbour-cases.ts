@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type {OptionalMember} from '../../backends/members.js';
 import {unfitSlugs} from '../../backends/resolve-backend.js';
 import {expectAnswer, outcomeOf} from '../expectations.js';
+import {sqlText} from './bundle-cases.js';
 import {flagIn, idsOf, type Case, type Subject} from '../subject.js';
 
 /** One of two targets that are to have nothing in common. */
@@ -17,7 +18,7 @@ export const encodeSlugs =
 export function slugsLike(slug: string): readonly string[] {
   const patterns = [slug.replace('-', '_'), slug.replace('-', '%'), slug.replace(/-(.*).$/, '*$1[a-z0-9]')];
   const longer = ['?x', '&x', '#x', '%20x', ' x', '-', '.'].map((end) => `${slug}${end}`);
-  return [slug.toUpperCase(), ...patterns, ...longer, slug.normalize('NFD')].filter((one) => one !== slug);
+  return [slug.toUpperCase(), sqlText, ...patterns, ...longer, slug.normalize('NFD')].filter((one) => one !== slug);
 }
 
 /** What a target has, by the member that shows it. */
