@@ -411,8 +411,8 @@ describe('conformance: broken backends', () => {
     const page = [
       '# Cases of the conformance suite',
       '',
-      'The table says what each case proves about a backend that passes it, and lists broken backends that only this case',
-      'catches: each was run against the whole suite. There are cases for each format and each capability of a backend; those',
+      'The table says what each case proves about a backend that passes it, and lists broken backends that only this case is',
+      'known to catch. There are cases for each format and each capability of a backend; those',
       'with `v2` in their name exist for `v1`, too. Of the requests of a call, the first 3 are tried and the last 27, or the',
       'last 3 of a call that only reads. [Test a backend](../guides/test-a-backend.md) says how to run the suite.',
       '',

@@ -475,6 +475,19 @@ export const brokenBackends: readonly BrokenBackend[] = [
     lines.map((line) => line.replaceAll(/[^ -~\t]/g, '?')),
   ),
   brokenLog('follows only the last one of the lines that are logged at once', (lines) => lines.slice(-1)),
+  broken('follows the logs of every target', (good) => ({
+    async *tailLogs({targetSlug}, context) {
+      const others = good.tailLogs({targetSlug: 'production'}, context)[Symbol.asyncIterator]();
+      const next = () => others.next().catch(() => undefined);
+      let foreign = next();
+      for await (const entry of good.tailLogs({targetSlug}, context)) {
+        const found = await Promise.race([foreign, delay(200)]);
+        if (found?.value) yield found.value;
+        if (found) foreign = next();
+        yield entry;
+      }
+    },
+  })),
   broken('waits for the logs of a target that it does not know', (good) => ({
     async *tailLogs(request, context) {
       try {

@@ -197,10 +197,11 @@ export const targetCases = {
       needs: ['deploy'],
       proves:
         'With `writeLog` of the service, each line that the app logs arrives whole, however long it is and however fast the ' +
-        'next one follows. Iterating rejects with the reason of the abort. An unknown target and refused credentials are ' +
-        'errors, before or while it is iterated.',
+        'next one follows, and no line of another target. Iterating rejects with the reason of the abort. An unknown target ' +
+        'and refused credentials are errors, before or while it is iterated.',
       async run(subject) {
         const {targetSlug} = subject;
+        await subject.deployed(undefined, subject.otherTarget);
         await subject.deployed();
         const follow = async (user: Subject, options?: MemberCallOptions, slug = targetSlug) =>
           (await user.call('tailLogs', {targetSlug: slug}, options))[Symbol.asyncIterator]();
@@ -252,8 +253,12 @@ async function namesOf(subject: Subject, targetSlug = subject.targetSlug): Promi
   return items.map(({name}) => name).toSorted();
 }
 
-/** Lets the app log several lines at once, and asserts that they arrive after those that are under way. */
-async function expectLines({service, targetSlug, parts}: Subject, entries: AsyncIterator<{readonly message: string}>) {
+/** Lets the app log several lines at once, and asserts that only they arrive after those that are under way. */
+async function expectLines(
+  {service, targetSlug, otherTarget, parts}: Subject,
+  entries: AsyncIterator<{readonly message: string}>,
+) {
+  await service.writeLog?.(otherTarget, 'a line of another target', parts.projectSlug);
   for (const line of moreLogged) await service.writeLog?.(targetSlug, line, parts.projectSlug);
   const arrived: string[] = [];
   while (arrived.length < moreLogged.length) {
