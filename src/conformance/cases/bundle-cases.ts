@@ -149,7 +149,7 @@ export async function expectUnknown(
   const unknownId = unknownIdLike(id);
   await expectError(`${what} ${shown(unknownId)}`, call(unknownId), expected);
   const alike = [`${id}?`, `${id}#x`, `x/../${id}`, `./${id}`, `${id}/.`, `0${id}`, `${id}.0`, sqlText];
-  const advice = 'Encode IDs in URLs and paths, pass them to SQL as parameters, and compare them as text.';
+  const advice = 'Encode IDs in URLs and paths, and compare them as text. Pass them to SQL as parameters.';
   for (const other of typeof id === 'number' ? [] : alike) {
     await expectError(`${what} ${shown(other)}`, call(other), anyError, advice);
   }
