@@ -64,7 +64,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login
     const outcome = await runLogin(context, login, flags.verify);
     const {[setting]: used, projectSlug, runtimeBackend} = settings;
     if (used?.source.kind === 'environment')
-      context.output.warn(`To use the stored ${kind.replace(/.*-/, '')}, unset ${used.source.name}.`);
+      context.output.warn(`To use the stored ${kind.split('-').at(-1)}, unset ${used.source.name}.`);
     const project = projectSlug === undefined ? ['--project', 'SLUG'] : [];
     const other = ['auto', backend].includes(runtimeBackend.value) ? [] : ['--runtime-backend', backend];
     context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project, ...other]}]);

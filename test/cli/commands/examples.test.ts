@@ -138,6 +138,6 @@ test.each(tried)('$example does what it says', async ({id, example}) => {
   // Nobody asks the app for anything.
   if (id !== 'logs') expect(stdout).not.toBe('');
   // An example before has protected the target that is copied, and the environment has secrets.
-  const expected = /^Warning: (?:Not copied from staging: its access header|MYCLI_\w+ is set, and used instead).*$/m;
+  const expected = /^Warning: (?:Not copied from staging: its access header|To use the stored \w+, unset MYCLI_).*$/m;
   expect(stderr.replace(expected, '')).not.toContain('Warning');
 });
