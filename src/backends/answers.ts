@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {isRecord} from '../text/json.js';
+import {suggestNames} from '../text/suggest.js';
 import {readJsonBody, wrongAnswer} from '../http/index.js';
 import {isLikelySecret} from '../http/redact.js';
 import type {AnsweredResponse, HttpClient, HttpOptions} from '../http/types.js';
@@ -148,7 +149,7 @@ export function checkNewTarget(targetSlug: string | undefined, name: string): vo
         : `The name of a target has at most ${maxTargetName} characters.`;
   if (problem === undefined) return;
   const lower = targetSlug?.toLowerCase();
-  const suggestions = v.is(newTargetSlug, lower) ? [`Did you mean ${lower}?`] : [];
+  const suggestions = suggestNames(v.is(newTargetSlug, lower) ? [lower] : []);
   throw createError('ERR_OPTION_INVALID', problem, {suggestions, details: {targetSlug}});
 }
 

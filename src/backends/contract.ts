@@ -149,8 +149,8 @@ export interface BackendCapabilities<Options = unknown> {
    */
   readonly targetSlugs?: 'assigned' | undefined;
   /**
-   * Which slugs the service takes: regular expressions, each for all of a slug. The host refuses others before it builds
-   * or sends anything. @default slugs without blanks, `/`, `\\`, `?`, `&`, `#` and `%`, which mean more in URLs
+   * Which slugs the service takes: regular expressions, each for all of a slug. The host refuses others before it
+   * builds or sends anything. @default slugs without blanks, `/`, `\\`, `?`, `&`, `#` and `%`, which mean more in URLs
    */
   readonly slugs?:
     | {
@@ -163,8 +163,8 @@ export interface BackendCapabilities<Options = unknown> {
   /** `false`: `createTarget` ignores `copyFrom`, so the host refuses to copy a target. @default it makes copies */
   readonly copiesTargets?: false | undefined;
   /**
-   * Whether the cursors of its lists are offsets: the host can start anywhere, and an item may be in two parts if another
-   * one is added meanwhile. @default false
+   * Whether the cursors of its lists are offsets: the host can start anywhere, and an item may be in two parts if
+   * another one is added meanwhile. @default false
    */
   readonly offsetCursors?: boolean | undefined;
   /** Limits of the service. @default none */

@@ -138,7 +138,7 @@ export type MemberFacts = {
   readonly repeatable?: true;
   /**
    * `effect`: whether a call changes something on the service. After an invalid answer to such a call, the outcome is
-   * unknown. `capability`: its name in `backend:list`. Undefined if every backend has it, or the host can do without it.
+   * unknown. `capability`: its name in `backend:list`. Undefined if every backend has it, or the host can do without.
    */
   readonly effect: 'reads' | 'writes';
   readonly capability?: BackendCapability;

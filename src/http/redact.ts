@@ -26,7 +26,7 @@ export function maskingLogger(logger: Logger, redact: (text: string) => string):
   };
 }
 
-/** Masks secrets, and their lines: as such, encoded once or more, in base64 or hex, broken into lines. The list may grow. */
+/** Masks secrets, to which more may be added, and their lines: plain, encoded, in base64 or hex, broken into lines. */
 export function createMasker(secrets: readonly string[]): (text: string) => string {
   let count = 0;
   let forms: readonly string[] = [];

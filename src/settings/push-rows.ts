@@ -145,7 +145,7 @@ export const pushSets = {
       notes: 'From its first byte, if the server cannot have had all of it. The waits are those of `rateLimit`.',
     },
   },
-  /** Whose credentials a login stores. Other commands take them from the login, a variable or the configuration file. */
+  /** A login stores credentials of these. Other commands take them from the login, a variable or the configuration. */
   login: {
     apiUser: {
       flag: {name: 'api-user', value: 'NAME'},

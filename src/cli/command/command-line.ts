@@ -68,8 +68,8 @@ export function rejectSwitchValues(argv: readonly string[], flags: FlagShapes): 
 const valueMark = '\0';
 
 /**
- * Marks values that begin with a dash and stand in the word of their flag, such as `--message=-wip` and `-m=-wip`: oclif
- * would take them for flags.
+ * Marks values that begin with a dash and stand in the word of their flag, such as `--message=-wip` and `-m=-wip`:
+ * oclif would take them for flags.
  */
 export function markValues(argv: readonly string[], flags: FlagShapes): string[] {
   const end = beforeEnd(argv).length;

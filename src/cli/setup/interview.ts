@@ -109,7 +109,9 @@ export function backendOf(settings: Settings): string {
   if (missingApiSettings(settings).length === 0) return 'api';
   return apiOrigin !== undefined && origin === undefined ? 'api' : 'legacy';
 }
+
 const plainRule = 'can only contain letters, digits, ".", "_" and "-"';
+
 /** Refuses a slug that the backend would not take. `-` is none. */
 function slugCheck(backend: Pick<Backend, 'name' | 'slugs'>, key: 'projectSlug' | 'targetSlug') {
   return (answer: string): void => {

@@ -13,8 +13,8 @@ export const bundleCases = {
     {
       name: 'download: returns the uploaded bytes',
       proves:
-        'Bytes, digest and total match the upload of 17 MiB. With the validator of its archive, a download resumes where it ' +
-        'says or starts over; with another one, it starts over. After an abort, it ends within a second.',
+        'Bytes, digest and total match the upload of 17 MiB. With the validator of its archive, a download resumes ' +
+        'where it says or starts over; with another one, it starts over. After an abort, it ends within a second.',
       async run(subject) {
         // Larger than the parts that a service may keep.
         const bundle = await subject.makeBundle({contentBytes: largeBytes});
@@ -78,8 +78,8 @@ export const idCases: readonly Case[] = bundleOperations.map(({name, needs, run}
   name: `${name}: an unknown bundle is refused with a code`,
   needs: [needs],
   proves:
-    'An unknown ID is `ERR_BUNDLE_UNKNOWN` or a 404. An ID with `?`, `#`, `..` or SQL is refused: encode it in URLs. So ' +
-    'is another spelling of the same number, such as `01` for `1`.',
+    'An unknown ID is `ERR_BUNDLE_UNKNOWN` or a 404. An ID with `?`, `#`, `..` or SQL is refused: encode it in URLs. ' +
+    'So is another spelling of the same number, such as `01` for `1`.',
   async run(subject) {
     const bundle = await subject.makeBundle();
     const id = await subject.upload(bundle);

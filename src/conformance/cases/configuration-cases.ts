@@ -72,8 +72,8 @@ export const configurationCases = {
       name: 'update-target: what is not named stays',
       needs: ['readTarget', 'deploy'],
       proves:
-        'Reading returns what was just set, even empty values, and keeps what was set before. `null` resets a setting. Settings ' +
-        'that `readTarget` reports as `unsupported` are not tried.',
+        'Reading returns what was just set, even empty values, and keeps what was set before. `null` resets a ' +
+        'setting. Settings that `readTarget` reports as `unsupported` are not tried.',
       async run(subject) {
         const target = await ready(subject);
         const {unsupported = []} = await subject.call('readTarget', target);
@@ -104,7 +104,8 @@ export const configurationCases = {
       name: 'change-redirects: a redirect is added, replaced and removed',
       needs: ['listRedirects', 'deploy'],
       proves:
-        'Each change affects one redirect, whatever its path contains or begins with, and lists show all five of its settings.',
+        'Each change affects one redirect, whatever its path contains or begins with, and lists show all five of its ' +
+        'settings.',
       async run(subject) {
         const target = await ready(subject);
         const items = () => subject.list('listRedirects', target);

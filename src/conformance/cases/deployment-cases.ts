@@ -10,8 +10,9 @@ export const deploymentCases = {
     {
       name: 'deploy: returns the reference of the new deployment',
       proves:
-        'With the reference, which is plain JSON, another process sees the deployment finish, and the history lists it ' +
-        'first. `finished` is reported once it is live. If bundles are listed with `inUseBy`, only this bundle lists the target.',
+        'With the reference, which is plain JSON, another process sees the deployment finish, and the history lists ' +
+        'it first. `finished` is reported once it is live. If bundles are listed with `inUseBy`, only this bundle ' +
+        'lists the target.',
       async run(subject) {
         const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
         for (const bundleId of [older, newer]) {
@@ -86,7 +87,8 @@ export const deploymentCases = {
     {
       name: 'wait: each deployment has its own status',
       proves:
-        'One that fails is `failed`, and not `finished` in the history. The one before it stays `finished`, and its bundle in use.',
+        'One that fails is `failed`, and not `finished` in the history. The one before it stays `finished`, and its ' +
+        'bundle in use.',
       async run(subject) {
         const {failDeployments = notOffered('failDeployments')} = subject.service;
         const {bundleId, deployment: good} = await subject.deployed();

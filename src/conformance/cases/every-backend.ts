@@ -41,9 +41,9 @@ export const everyBackendCases: readonly Case[] = [
   {
     name: 'projects whose slugs differ are different projects',
     proves:
-      'Even if they differ only in case, after 60 characters, after a `?`, `&`, `#`, `%` or blank, or in a `-` or `.` at ' +
-      'the end, or if one is like a pattern with `_`, `%`, `*` or brackets, or SQL (unless `slugs` excludes those). A slug that ' +
-      'the service cannot take is an error.',
+      'Even if they differ only in case, after 60 characters, after a `?`, `&`, `#`, `%` or blank, or in a `-` or ' +
+      '`.` at the end, or if one is like a pattern with `_`, `%`, `*` or brackets, or SQL (unless `slugs` excludes ' +
+      'those). A slug that the service cannot take is an error.',
     async run(subject) {
       const {backend, parts} = subject;
       if (subject.service.projectSlug !== undefined) {
@@ -123,8 +123,9 @@ export const everyBackendCases: readonly Case[] = [
     name: 'login: the service accepts what it returns',
     needs: ['login'],
     proves:
-      'After a login nothing is missing, and `verify` and an upload work. What is entered without echo, issued or returned ' +
-      'is masked. A login that is aborted while the user is asked, or is at a web page, ends within a second.',
+      'After a login nothing is missing, and `verify` and an upload work. What is entered without echo, issued or ' +
+      'returned is masked. A login that is aborted while the user is asked, or is at a web page, ends within a ' +
+      'second.',
     async run(subject) {
       const {secrets: names = [], secretEnv = []} = subject.backend;
       const nothing = Object.fromEntries([...names, ...secretEnv].map((name) => [name, undefined]));

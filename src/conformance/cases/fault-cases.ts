@@ -22,14 +22,16 @@ const rules: readonly FaultRule[] = [
   {
     name: 'an abort ends it within a second',
     proves:
-      'Aborted while any of its requests is held, it ends within a second, and leaves no upload and no half-made deployment.',
+      'Aborted while any of its requests is held, it ends within a second, and leaves no upload and no half-made ' +
+      'deployment.',
     kind: 'hold',
   },
   {
     name: 'a failure of the service is reported as such',
     proves:
-      'A 500 to any of its requests surfaces as `ERR_SERVER`, or as another code of a service that fails. With `tcp:`, the ' +
-      'connection breaks instead, and any code will do. A failed deployment is never reported as live: not in the history, its status, its log or `inUseBy`. A deletion that failed can be repeated.',
+      'A 500 to any of its requests surfaces as `ERR_SERVER`, or as another code of a service that fails. With ' +
+      '`tcp:`, the connection breaks instead, and any code will do. A failed deployment is never reported as live: ' +
+      'not in the history, its status, its log or `inUseBy`. A deletion that failed can be repeated.',
     kind: 500,
     lasts: true,
     // Any other code tells users to do something else about it.
@@ -58,8 +60,8 @@ const rules: readonly FaultRule[] = [
   {
     name: 'a lost answer is requested again, or leaves the outcome open',
     proves:
-      'Reads are repeated. Writes succeed or are `ERR_OUTCOME_UNKNOWN`: nothing is done twice. With `tcp:`, what was done is ' +
-      'not denied when no later answer arrives either.',
+      'Reads are repeated. Writes succeed or are `ERR_OUTCOME_UNKNOWN`: nothing is done twice. With `tcp:`, what was ' +
+      'done is not denied when no later answer arrives either.',
     kind: 'lose',
     error: withCode('ERR_OUTCOME_UNKNOWN'),
   },
@@ -68,7 +70,7 @@ const rules: readonly FaultRule[] = [
 /** Of another protocol than HTTP, a request may be one that only connects. */
 const lostOrUnsent = withCode('ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK');
 
-/** How many requests of an operation are tried: the first ones, which may connect, and the last ones, which may write. */
+/** How many requests of an operation are tried: the first ones may connect, and the last ones may write. */
 const firstTried = 3;
 const lastTried = {reads: 3, writes: 27};
 
@@ -109,7 +111,7 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
         // What fails can be cleaned up if the service refuses nothing more.
         const once = {...rule, lasts: false, error: anyError};
         if (kind === 401 && operation.needs === 'upload') await failAt(await open(), operation, at, total, once);
-        // What may have been done must not be denied when no answer arrives any more: over HTTP, the host says so itself.
+        // If no later answer arrives either, the outcome is open. Over HTTP, the host sees to that.
         const always = {...rule, lasts: true, error: anyCode};
         if (kind === 'lose' && isListed && !isHttp) await failAt(await open(), operation, at, total, always);
       }

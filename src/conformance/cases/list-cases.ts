@@ -50,9 +50,9 @@ export const listCases = {
     {
       name: 'list: its pages are the bundles as they were uploaded, newest first',
       proves:
-        'Pages of any size add up to all bundles in order, and a total counts them all. The digest and a message of 2,048 ' +
-        'characters are right, `createdAt` is just now, in ISO 8601 with a time zone, and the status becomes `ready` or is ' +
-        '`unknown`.',
+        'Pages of any size add up to all bundles in order, and a total counts them all. The digest and a message of ' +
+        '2,048 characters are right, `createdAt` is just now, in ISO 8601 with a time zone, and the status becomes ' +
+        '`ready` or is `unknown`.',
       async run(subject) {
         const older = await uploadMany(subject);
         const bundle = await subject.makeBundle({message: longestMessage});
@@ -75,8 +75,9 @@ export const listCases = {
       name: 'history: its pages are the deployments, newest first',
       needs: ['deploy'],
       proves:
-        'Pages are the deployments to the target in order, as for bundles. The status becomes `finished` or is `unknown`, ' +
-        '`getDeployment` accepts the references that are listed, and `deploy` the bundles, as a rollback does.',
+        'Pages are the deployments to the target in order, as for bundles. The status becomes `finished` or is ' +
+        '`unknown`, `getDeployment` accepts the references that are listed, and `deploy` the bundles, as a rollback ' +
+        'does.',
       async run(subject) {
         const {otherTarget} = subject;
         const {bundleId} = await subject.deployed(undefined, otherTarget);

@@ -164,9 +164,9 @@ export const neighbourCase: Case = {
   name: 'targets whose slugs differ are different targets',
   needs: ['deploy'],
   proves:
-    'As for projects, and if they differ only in how an accent is written: each has its own variables, redirects, access, ' +
-    'settings and history, before the other is made, while it is there and after its deletion. A slug that is ' +
-    'accepted alone is accepted beside another one, too.',
+    'As for projects, and if they differ only in how an accent is written: each has its own variables, redirects, ' +
+    'access, settings and history, before the other is made, while it is there and after its deletion. A slug that ' +
+    'is accepted alone is accepted beside another one, too.',
   async run(subject, open) {
     const {backend, targetSlug, otherTarget} = subject;
     const place = (slug: string): Place => ({subject, targetSlug: slug});

@@ -14,8 +14,8 @@ export const targetCases = {
     {
       name: 'create-target: a new target becomes ready, and is listed once',
       proves:
-        'Lists show it with the slug of the answer, and its name. Unless slugs are assigned, a second one is refused. If ' +
-        'the service has primary targets, it can become one.',
+        'Lists show it with the slug of the answer, and its name. Unless slugs are assigned, a second one is ' +
+        'refused. If the service has primary targets, it can become one.',
       async run(subject) {
         const name = 'Conformance suite';
         const create = () => subject.call('createTarget', {targetSlug: newSlug, name});
@@ -42,8 +42,8 @@ export const targetCases = {
       name: 'create-target: a copy starts with what its source has, which must be there',
       isFor: ({copiesTargets}) => copiesTargets !== false,
       proves:
-        'Variables, redirects and settings are copied, and the source keeps them. Whether production is, is not looked at. ' +
-        'An unknown source is an error. A backend that ignores `copyFrom` sets `copiesTargets` to false.',
+        'Variables, redirects and settings are copied, and the source keeps them. Whether production is, is not ' +
+        'looked at. An unknown source is an error. A backend that ignores `copyFrom` sets `copiesTargets` to false.',
       async run(subject) {
         const create = async (wanted: string, copyFrom?: string): Promise<Place> => {
           const {targetSlug} = await subject.call('createTarget', {targetSlug: wanted, name: wanted, copyFrom});
@@ -69,8 +69,8 @@ export const targetCases = {
       name: 'delete-target: only the deleted target is gone',
       needs: ['listTargets', 'deploy'],
       proves:
-        'It disappears from the list, where it may be `deleting` for a while. The other targets stay. A target that is made ' +
-        'again has nothing of the deleted one. An unknown target is an error.',
+        'It disappears from the list, where it may be `deleting` for a while. The other targets stay. A target that ' +
+        'is made again has nothing of the deleted one. An unknown target is an error.',
       async run(subject) {
         const {targetSlug, otherTarget} = subject;
         const {createTarget, readTarget, updateTarget, targetSlugs} = subject.backend;
@@ -127,8 +127,8 @@ export const targetCases = {
       name: 'set-variables: what is not named stays, and values are not listed',
       needs: ['listVariables', 'deploy'],
       proves:
-        'Variables are set, replaced and removed by name. No list, log or error has a value, and with `readVariable` of the ' +
-        'service, every character of it has arrived: what is too long for the service is refused, not cut.',
+        'Variables are set, replaced and removed by name. No list, log or error has a value, and with `readVariable` ' +
+        'of the service, every character of it has arrived: what is too long for the service is refused, not cut.',
       async run(subject) {
         const {targetSlug} = subject;
         await subject.deployed();
@@ -196,9 +196,9 @@ export const targetCases = {
       name: 'tail-logs: entries arrive until an abort, which ends them within a second',
       needs: ['deploy'],
       proves:
-        'With `writeLog` of the service, each line that the app logs arrives whole, however long it is and however fast the ' +
-        'next one follows, and no line of another target. Iterating rejects with the reason of the abort. An unknown target ' +
-        'and refused credentials are errors, before or while it is iterated.',
+        'With `writeLog` of the service, each line that the app logs arrives whole, however long it is and however ' +
+        'fast the next one follows, and no line of another target. Iterating rejects with the reason of the abort. ' +
+        'An unknown target and refused credentials are errors, before or while it is iterated.',
       async run(subject) {
         const {targetSlug} = subject;
         await subject.deployed(undefined, subject.otherTarget);

@@ -34,8 +34,8 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
     {
       name: `${what}: an abort in the middle ends it and leaves nothing behind`,
       proves:
-        'Aborted in the middle of 17 MiB, or without progress within the time limits, it ends and cleans up. Meanwhile, the ' +
-        'bundle is not listed as `ready`.',
+        'Aborted in the middle of 17 MiB, or without progress within the time limits, it ends and cleans up. ' +
+        'Meanwhile, the bundle is not listed as `ready`.',
       async run(subject) {
         // Of this size, services have stored parts by then.
         const bundle = await subject.makeBundle({format, contentBytes: largeBytes});
@@ -113,7 +113,8 @@ export function resumeCase(contentBytes: number): Case {
   return {
     name: 'resume: only what the service lacks is sent again',
     proves:
-      'After an interrupted upload, the next one sends only the rest, which may be nothing, unless the service no longer has the beginning.',
+      'After an interrupted upload, the next one sends only the rest, which may be nothing, unless the service no ' +
+      'longer has the beginning.',
     async run(subject, open) {
       const {relay, saved} = subject.parts;
       // The first one may take more requests, to make folders.

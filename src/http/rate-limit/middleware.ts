@@ -33,8 +33,8 @@ interface Count {
 }
 
 /**
- * The retries in progress through re-dispatch helpers, by middleware: a chain may have several, and wrap a request on its
- * way back, so that the request cannot carry the count. One storage for all, since Node never releases one.
+ * The retries in progress through re-dispatch helpers, by middleware: a chain may have several, and wrap a request on
+ * its way back, so that the request cannot carry the count. One storage for all, since Node never releases one.
  */
 const redispatches = new AsyncLocalStorage<ReadonlyMap<object, {readonly count: Count; readonly method: string}>>();
 

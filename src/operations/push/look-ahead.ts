@@ -74,7 +74,7 @@ async function lookBeforeLargeUpload(
   refuseBusy(release, history?.[0]);
 }
 
-/** @throws RuntimeCliError `ERR_TARGET_BUSY` if the newest deployment is under way, unless the push waits for its end */
+/** @throws RuntimeCliError `ERR_TARGET_BUSY` if the newest deployment is under way and the push does not wait for it */
 function refuseBusy(release: Release | undefined, newest: DeploymentItem | undefined): void {
   if (release === undefined || release.waitForSlot || newest === undefined || !isUnderWay(newest.status)) return;
   throw targetBusy(release, newest);

@@ -13,7 +13,7 @@ function belongsToOne(name: string): boolean {
   return targetSettings[name]?.ofOne === true;
 }
 
-/** The settings that complete a copy: what it lacks of its source, and the defaults of what belongs to that one only. */
+/** The settings that complete a copy: those it lacks, and the defaults of those that belong to its source only. */
 export async function settingsToComplete(open: OpenBackend, from: string, to: string): Promise<TargetSettings> {
   const {readTarget, updateTarget} = open.backend;
   if (readTarget === undefined || updateTarget === undefined) return {};
