@@ -261,7 +261,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
         readonly copyFrom?: string | undefined;
         /** Settings that a new preview gets. */
         readonly settings?: Omit<TargetSettings, 'name'> | undefined;
-        /** Require an access header from visitors of new previews. */
+        /** Require an access header from visitors of previews. */
         readonly access?: boolean | undefined;
       }
     | undefined;

@@ -59,22 +59,27 @@ export function withAccessValue(host: PipelineHost) {
   return {value, host: {...host, secrets: [...(host.secrets ?? []), value]}};
 }
 
-/** Makes a new target as it is configured, once it is ready, and completes a copy. */
-export const applyToMade = (value: string): Step<ConfigureRequest<CreateTargetOptions>> => ({
+/** Makes a new target as it is configured, once it is ready, and completes a copy. `completes`: not only a new one */
+export const applyToMade = (value: string, completes: boolean): Step<ConfigureRequest<CreateTargetOptions>> => ({
   name: 'apply',
   title: ({request: {options}}) =>
     options.copyFrom === undefined ? 'Apply its configuration' : `Complete the copy of ${options.copyFrom}`,
   due: ({request: {options}, target}) =>
     options.wait === true &&
     options.dryRun !== true &&
-    target?.created !== false &&
-    (options.copyFrom !== undefined || Object.keys(options.configuration ?? {}).length > 0),
+    (completes || target?.created !== false) &&
+    (completes || options.copyFrom !== undefined || Object.keys(options.configuration ?? {}).length > 0),
   async run(ledger, {outlet}) {
     const {open, request, target} = known(ledger, 'open', 'target');
     const {configuration = {}, copyFrom, onAccess} = request.options;
     const {targetSlug} = target;
     const completing = copyFrom === undefined ? {} : await settingsToComplete(open, copyFrom, targetSlug);
-    const settings = {...completing, ...configuration.settings};
+    if (target.created === false) await allowChange(open, {operation: 'update-target', targetSlug});
+    const settings = {
+      ...completing,
+      ...(completes && target.production && {production: false}),
+      ...configuration.settings,
+    };
     const wanted = {...configuration, ...(Object.keys(settings).length > 0 && {settings})};
     const state = await readState(open, targetSlug, wanted);
     for (const warning of unsupportedWarnings(open, state, wanted)) outlet.warn(warning);

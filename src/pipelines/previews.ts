@@ -16,7 +16,6 @@ import {quickLook} from '../operations/call-backend.js';
 import {pollUntil} from '../operations/deploy/poll.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
-import type {Outlet} from '../operations/host.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {ProjectOptions} from '../operations/options.js';
 import {
@@ -33,6 +32,7 @@ import {
 } from '../operations/targets/previews.js';
 import type {PushRequest} from '../operations/push/request.js';
 import {accessOf} from '../operations/targets/compare-target.js';
+import {keepsHost} from '../operations/targets/copy-target.js';
 import {deleteTargetFrom, findDoomed, refuseProduction} from '../operations/targets/delete-target.js';
 import {explainEmpty, readTargets, warnOfNear} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
@@ -49,28 +49,42 @@ async function look(open: OpenBackend, branch: string, copyFrom?: string) {
   return {open, slug, item};
 }
 
-/** Whoever has lost the value of an access header needs a new one. */
-async function warnOfAccess(open: OpenBackend, slug: string, outlet: Outlet): Promise<void> {
-  const headers = open.backend.listAccess && (await quickLook(open, (once) => accessOf(once, slug)));
-  if (headers === undefined || headers.length === 0) return;
+/**
+ * Whether a preview is still as its service made it, because the run that made it ended before it had set what belongs
+ * to it. Warns of an access header: whoever has lost its value needs a new one.
+ */
+async function isUnfinished(
+  open: OpenBackend,
+  {targetSlug, state, production}: TargetItem,
+  {copyFrom, configuration = {}, check}: DeployPreviewOptions,
+): Promise<boolean> {
+  if (state === 'creating') return false;
+  const {plugin, readTarget, updateTarget, listAccess} = open.backend;
+  const {settings = {}, access} = configuration;
+  if (readTarget !== undefined && updateTarget !== undefined) {
+    if (production === true && settings['production'] !== true) return true;
+    // Built-in backends copy no host name.
+    const mayKeepHost = plugin !== undefined && copyFrom !== undefined && settings['externalHost'] === undefined;
+    if (mayKeepHost && (await keepsHost(open, copyFrom, targetSlug))) return true;
+  }
+  if (access !== true || sendsAccessHeader(check) || listAccess === undefined) return false;
+  const headers = await quickLook(open, (once) => accessOf(once, targetSlug));
+  if (headers === undefined || headers.length === 0) return headers !== undefined;
   const advice = 'If its value is lost, make a new one with target:apply --rotate.';
-  outlet.warn(`${slug} has an access header, shown when it was created. ${advice}`);
+  open.host.outlet.warn(`${targetSlug} has an access header, shown when it was created. ${advice}`);
+  return false;
 }
 
 /** What a preview of a branch takes: a push, and a target if there is none. */
-async function plan(
-  {branch, copyFrom, configuration, onAccess, optionsOf, ...options}: DeployPreviewOptions,
-  host: PipelineHost,
-) {
-  const {open, slug, item} = await withBackend(options, host, {
+async function plan(given: DeployPreviewOptions, host: PipelineHost) {
+  const {branch, copyFrom, configuration, onAccess, optionsOf, ...options} = given;
+  const {open, slug, item, unfinished} = await withBackend(options, host, {
     needs: ['targets', 'create-target'],
     name: 'find',
     title: `Find the preview of ${branch}`,
-    async run(backend, outlet) {
+    async run(backend) {
       const found = await look(backend, branch, copyFrom);
-      if (configuration?.access === true && found.item !== undefined && !sendsAccessHeader(options.check))
-        await warnOfAccess(backend, found.slug, outlet);
-      return found;
+      return {...found, unfinished: found.item !== undefined && (await isUnfinished(backend, found.item, given))};
     },
   });
   // The target is on this backend only.
@@ -81,12 +95,14 @@ async function plan(
     return {...own, wait: true, waitForSlot: true, create: true, ifChanged: true, preview};
   };
   // What a new target is like is set once it is ready. Otherwise, the push waits for it.
-  const wait = copyFrom !== undefined || Object.keys(configuration ?? {}).length > 0;
+  const wait = unfinished || copyFrom !== undefined || Object.keys(configuration ?? {}).length > 0;
   return {
+    unfinished,
+    isAwaited: wait && item?.state === 'creating',
     pushTo,
     push: await pushTo(slug),
     missing:
-      item === undefined || item.state === 'creating'
+      item === undefined || item.state === 'creating' || unfinished
         ? {...reached, name: previewName(branch), copyFrom, configuration, onAccess, ifMissing: true, wait}
         : undefined,
     host: {...host, continues: true},
@@ -95,7 +111,7 @@ async function plan(
 
 export async function deployPreview(options: DeployPreviewOptions, caller: PipelineHost): Promise<Ledger<PushRequest>> {
   const {branch} = options;
-  const {push, pushTo, missing, host} = await plan(options, caller);
+  const {push, pushTo, missing, unfinished, isAwaited, host} = await plan(options, caller);
   let warnings: readonly string[] = [];
   let target: Pick<DeployedPreview, 'targetSlug' | 'created' | 'access'> = {
     targetSlug: push.targetSlug,
@@ -104,12 +120,12 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
   if (missing !== undefined) {
     // Nothing is made for a build that cannot be pushed. The push shows these steps.
     await previewPush({...push, ifChanged: false}, {...host, terminal: undefined});
-    const item = await createTarget(missing, host);
+    const item = await createTarget(missing, host, unfinished);
     const {targetSlug} = item;
     if (isOfOther(item, branch) && previewSlugs(branch)[1] === targetSlug)
       throw createError('ERR_REJECTED', `Target ${targetSlug} is the preview of a branch other than ${branch}.`);
-    // Meanwhile, another branch with the same slug has got it.
-    if (isOfOther(item, branch)) return deployPreview(options, caller);
+    // Meanwhile, another branch with the same slug has got it, or the run that made this one has ended.
+    if (isOfOther(item, branch) || isAwaited) return deployPreview(options, caller);
     warnings = item.warnings;
     target = {targetSlug: item.targetSlug, created: item.created, ...(item.access && {access: item.access})};
   }
@@ -126,11 +142,11 @@ export function deployedPreview(ledger: Ledger<PushRequest>, branch: string): De
 }
 
 export async function planPreview(options: DeployPreviewOptions, caller: PipelineHost) {
-  const {push, missing, host} = await plan(options, caller);
+  const {push, missing, unfinished, host} = await plan(options, caller);
   const planned = await previewPush(push, host);
-  const made = missing && (await createTarget({...missing, dryRun: true}, host));
+  const made = missing && !unfinished ? await createTarget({...missing, dryRun: true}, host) : undefined;
   const warnings = [...new Set([...planned.warnings, ...(made?.warnings ?? [])])];
-  return {...planned, warnings, targetSlug: push.targetSlug, creates: missing !== undefined};
+  return {...planned, warnings, targetSlug: push.targetSlug, creates: missing !== undefined && !unfinished};
 }
 
 export async function deletePreview(

@@ -71,7 +71,7 @@ const create: Step<ConfigureRequest<CreateTargetOptions>> = {
     const isNew = dryRun || target.created;
     if (isNew && copyFrom !== undefined && configuration.access !== true) {
       const own = `set targets.${targetSlug}.access to true, and apply it with target:apply.`;
-      const ofPreviews = 'set preview.access to true, and delete and create the preview again.';
+      const ofPreviews = 'set preview.access to true, which the next preview:up applies.';
       const advice = previewBranch(request.options) === undefined ? own : ofPreviews;
       await warnOfOpenCopy(open, copyFrom, targetSlug, {dryRun, advice});
     }
@@ -87,7 +87,12 @@ const create: Step<ConfigureRequest<CreateTargetOptions>> = {
   },
 };
 
-export async function createTarget(given: CreateTargetOptions, caller: PipelineHost): Promise<CreatedTarget> {
+/** @param completes whether a target that is there already is completed as a new one is */
+export async function createTarget(
+  given: CreateTargetOptions,
+  caller: PipelineHost,
+  completes = false,
+): Promise<CreatedTarget> {
   const {value, host} = withAccessValue(caller);
   const options = {...given, wait: given.wait ?? true};
   verifyConfiguration(options.configuration ?? {});
@@ -95,7 +100,7 @@ export async function createTarget(given: CreateTargetOptions, caller: PipelineH
   // The service may not make the target under this slug, so it need not fit the backend.
   const {targetSlug: _, ...connection} = options;
   const request = {connection, needs: ['create-target'] as const, options};
-  const ledger = await runPipeline([choose, create, waitIfAsked, applyToMade(value)], request, host);
+  const ledger = await runPipeline([choose, create, waitIfAsked, applyToMade(value, completes)], request, host);
   const {open, target, warnings} = known(ledger, 'open', 'target');
   return {...open.project, created: false, ...target, warnings};
 }

@@ -159,7 +159,7 @@ export const deploymentSets = {
     previewAccess: {
       config: 'preview.access',
       schema: schemas.toggle,
-      summary: 'Require an access header from visitors of new previews.',
+      summary: 'Require an access header from visitors of previews.',
     },
   },
   /** What a target is to be like, for target:diff and target:apply. */

@@ -134,9 +134,9 @@ export function bundleIdAs(description: string, json?: Part) {
   );
 }
 
-/** An ID that is an integer, as a number; undefined if it is none. */
+/** An ID that is an integer, as a number; undefined if it is none. `01` may be the ID of something else than `1`. */
 export function numericId(value: unknown): number | undefined {
-  const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  const id = typeof value === 'string' && /^(?:0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : undefined;
 }
 

@@ -311,7 +311,8 @@ describe('a built-in backend: the bundle IDs that users type', () => {
     for (const backend of [apiBackend, legacyBackend]) expect(idFor(backend, id)).toBe(Number(id));
   });
 
-  test.each(['b1', '', '1.5', '-1', '1e3', -1, 2 ** 53, '1234567890123456', NaN])('%j is refused', (id) => {
+  const wrong = ['b1', '', '01', '00', '+1', '1.0', '1.5', '-1', '1e3', '0x1', -1, 2 ** 53, '1234567890123456', NaN];
+  test.each(wrong)('%j is refused', (id) => {
     expect(() => idFor(legacyBackend, id)).toThrow(
       expect.objectContaining({
         code: 'ERR_OPTION_INVALID',

@@ -3,7 +3,6 @@ import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {qualifiedName} from '../../backends/names.js';
 import {createError} from '../../errors/index.js';
-import {hasCredentials} from '../../http/redact.js';
 import {flagValue} from '../../text/suggest.js';
 import {ownValue} from '../../text/json.js';
 import type {Environment} from '../../text/platform.js';
@@ -138,12 +137,8 @@ export async function storedSecrets(
   if (stored === undefined || stored.options.some(isGiven)) return {};
   const other = originsIn(given).find((origin) => !stored.origins.includes(origin));
   if (other === undefined) return stored.values;
-  const typed = Object.entries(given).flatMap(([option, value]) => {
-    const names = value instanceof OptionText && originsIn({[option]: value}).includes(other);
-    return names && !hasCredentials(value.text) ? flagValue('--backend-option', `${option}=${value.text}`) : [];
-  });
   file.warn(`The secrets stored for the ${backend} backend are not used, because they were not stored for ${other}.`, [
-    ['To store them for it, run: ', {run: ['auth:login', ...flagValue('--runtime-backend', backend), ...typed]}],
+    ['To store them for it, run: ', {run: ['auth:login', ...flagValue('--runtime-backend', backend)]}],
   ]);
   return {};
 }

@@ -56,13 +56,14 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
     ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),
   ]);
   // A dry run looks for its target if it can.
-  if (!asksNothing || (noService === undefined && settings.targetSlug !== undefined)) {
-    const {confirmAddresses} = await import('../setup/confirm-addresses.js');
-    await confirmAddresses(context, settings, {writes, readsLogs});
-  }
+  const asksService = !asksNothing || (noService === undefined && settings.targetSlug !== undefined);
+  const {confirmAddresses, confirmPluginAddresses} = await import('../setup/confirm-addresses.js');
+  if (asksService) await confirmAddresses(context, settings, {writes, readsLogs});
   const backends = await loadWantedBackends(context, settings);
-  const {options: backendOptions} = backends?.has(preference)
-    ? await readPluginSettings(backends.find(preference), context, settings)
+  const registration = backends?.has(preference) ? backends.find(preference) : undefined;
+  if (asksService && registration) await confirmPluginAddresses(context, settings, registration);
+  const {options: backendOptions} = registration
+    ? await readPluginSettings(registration, context, settings)
     : {options: connection.backendOptions};
   const place = describeResolved(settings, cwd);
   const values = Object.fromEntries(needs.map((key) => [key, settings[key]?.value]));

@@ -307,7 +307,10 @@ export function runSettings(run: Settings, fresh: Settings, flags: FlagValues, c
       textsOf(settings)
         .filter((text) => typeof text === 'string' || typeof text === 'number')
         .map((text) => textOf(String(text)));
-    return [{flag: `--${flag.name}` as const, run: shownOf(run), fresh: shownOf(fresh)}];
+    const texts = {run: shownOf(run), fresh: shownOf(fresh)};
+    // Options are merged one by one. What replaces a list is the whole list.
+    const news = key === 'backendOptions' ? texts.run.filter((text) => !texts.fresh.includes(text)) : texts.run;
+    return [{flag: `--${flag.name}` as const, ...texts, run: news}];
   });
 }
 

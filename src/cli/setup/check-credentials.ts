@@ -11,7 +11,7 @@ import {credentialKind, credentialRows} from '../settings/credential-file.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';
 import {readBackend, type ConfiguredBackend} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
-import {confirmAddresses} from './confirm-addresses.js';
+import {confirmAddresses, confirmPluginAddresses} from './confirm-addresses.js';
 
 /** The outcome of asking a service whether it accepts credentials. */
 export interface CredentialCheck {
@@ -128,6 +128,7 @@ export async function checkServices(
   if (backends !== undefined && isPluginBackend(runtimeBackend.value)) {
     const registration = backends.find(runtimeBackend.value);
     const {name, backend} = registration;
+    if (verify) await confirmPluginAddresses(context, settings, registration);
     const used = await readPluginSettings(registration, context, settings);
     const row = {backend: name, source: sourceOfSecrets(registration, used, context, settings)};
     const read = () => readBackend(context, settings, backend, used.options);
@@ -199,6 +200,7 @@ export async function describeBackends(
     const facts = {name, plugin, version, summary, formats, capabilities: capabilitiesOf(backend)};
     let setVariables: readonly string[] = [];
     try {
+      if (verify) await confirmPluginAddresses(context, settings, registration);
       const {options, storedVariables} = await readPluginSettings(registration, context, settings);
       setVariables = storedVariables;
       const read = await readBackend(context, settings, backend, options);

@@ -1,4 +1,6 @@
 import {mayUse} from '../../backends/names.js';
+import {OptionText} from '../../backends/plugins/option-text.js';
+import type {BackendRegistration} from '../../backends/registry.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import {
@@ -14,6 +16,7 @@ import type {CommandContext} from '../command/command-context.js';
 import {checkOrigins, serviceUrl, trustedOrigins, trustedOriginsVariable} from '../settings/connection-options.js';
 import {readCredentials, trustAddresses} from '../settings/credential-file.js';
 import {addressOrigin} from '../settings/option-addresses.js';
+import {configuredAddresses, optionsFor, typedOptions, type PluginSettings} from '../settings/plugin-settings.js';
 import type {Settings} from '../settings/settings.js';
 import {confirm, isAttended} from './prompts.js';
 
@@ -42,11 +45,12 @@ export async function confirmDestinations(
   {asks, afterLogin}: {readonly asks: boolean; readonly afterLogin: boolean},
 ): Promise<readonly string[]> {
   if (destinations.length === 0 || trustedOrigins(context.env) !== undefined) return [];
-  const {trusted = [], origins} = await readCredentials(context.credentialFile);
+  const {trusted = [], origins, backends = {}} = await readCredentials(context.credentialFile);
+  const known = [...Object.keys(origins), ...Object.values(backends).flatMap((stored) => stored.origins)];
   const hrefOf = (address: string) => (URL.canParse(address) ? new URL(address).href : address);
   const hrefs = trusted.map(hrefOf);
   const unknown = destinations.filter(
-    ({url}) => !hrefs.includes(hrefOf(url)) && !(afterLogin && addressOrigin(url) in origins),
+    ({url}) => !hrefs.includes(hrefOf(url)) && !(afterLogin && known.includes(addressOrigin(url))),
   );
   const [first] = unknown;
   if (first === undefined) return [];
@@ -81,9 +85,43 @@ export async function confirmAddresses(
   {writes, readsLogs}: {readonly writes?: boolean | undefined; readonly readsLogs?: boolean | undefined} = {},
 ): Promise<void> {
   const isUsed = (key: AddressKey) => (key === 'check' ? writes === true : key !== 'logsOrigin' || readsLogs === true);
-  const asks = isAttended(context);
   const sent = addressKeys.filter(isUsed).flatMap((key) => sentTo(settings, key));
-  const destinations = sent.filter(({isStored}) => asks || isStored);
+  await confirmOnce(context, sent);
+}
+
+/** The same for the backend of a plugin. What a login stored goes to no other address than at the login. */
+export async function confirmPluginAddresses(
+  context: CommandContext,
+  settings: Settings,
+  registration: BackendRegistration,
+): Promise<void> {
+  const {secrets = [], secretEnv = []} = registration.backend;
+  const given = optionsFor(registration, settings);
+  const typed = typedOptions(context.flags);
+  const secret =
+    secretEnv.find((name) => context.env[name]?.trim()) ??
+    secrets.find((name) => given[name] instanceof OptionText && !typed.has(name));
+  if (secret !== undefined) await confirmOnce(context, pluginDestinations(context, given, secret));
+}
+
+/** The addresses of a plugin's backend that only the configuration file sets, for a secret of the backend. */
+export function pluginDestinations(
+  context: Pick<CommandContext, 'configFile' | 'env'>,
+  given: PluginSettings['options'],
+  secret: string,
+): readonly Destination[] {
+  return configuredAddresses(given, context).map(({option, url}) => ({
+    ...{url, file: context.configFile?.path ?? '', secret},
+    trusting: `pass --backend-option ${option}=ADDRESS`,
+  }));
+}
+
+async function confirmOnce(
+  context: CommandContext,
+  sent: readonly (Destination & {readonly isStored?: boolean})[],
+): Promise<void> {
+  const asks = isAttended(context);
+  const destinations = sent.filter(({isStored}) => asks || isStored === true);
   const confirmed = await confirmDestinations(context, destinations, {asks, afterLogin: true});
   if (confirmed.length === 0) return;
   await trustAddresses(context.credentialFile, confirmed).catch((error: unknown) => {

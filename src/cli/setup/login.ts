@@ -23,7 +23,6 @@ import {
 import {checkedSecret, credentialSettings, keyFileIn} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/load-backends.js';
 import {
-  configuredAddresses,
   optionsFor,
   readPluginSettings,
   readSecretFlags,
@@ -33,7 +32,7 @@ import {
 import {readBackend} from '../settings/reach-backends.js';
 import {originsIn} from '../settings/option-addresses.js';
 import {describeSettings, missingSetting, type Settings} from '../settings/settings.js';
-import {confirmDestinations, type Destination} from './confirm-addresses.js';
+import {confirmDestinations, pluginDestinations, type Destination} from './confirm-addresses.js';
 import {aboutCredentials, askService, isRefusal} from './check-credentials.js';
 import {takeOver, type ImportMode} from './take-over.js';
 import {askText, askYesNo, canAsk, enterSecret, openBrowser, pipeSecret, readSecretInput} from './prompts.js';
@@ -189,9 +188,9 @@ export async function importedLogin(
 
 export function pluginLogin(context: CommandContext, settings: Settings, registration: BackendRegistration): Login {
   const {name, backend} = registration;
-  const {configFile, output, signal} = context;
+  const {output, signal} = context;
   const given = optionsFor(registration, settings);
-  const configured = configuredAddresses(given, context);
+  const configured = pluginDestinations(context, given, `secrets of the ${name} backend`);
   const enter = (values: Readonly<Record<string, string>>): Entered => {
     const options = Object.keys(values);
     const secrets = useSecrets(values, backend.secretEnv ?? [], context);
@@ -216,10 +215,7 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
   };
   return {
     shown: [],
-    configured: configured.map(({option, url}) => {
-      const trusting = `pass --backend-option ${option}=ADDRESS`;
-      return {url, file: configFile?.path ?? '', secret: `secrets of the ${name} backend`, trusting};
-    }),
+    configured,
     async ask() {
       if (backend.login === undefined) return enter(await askForSecrets(backend, context));
       const operations = await import('../../operations/identify.js');

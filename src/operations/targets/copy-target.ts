@@ -36,6 +36,14 @@ export async function settingsToComplete(open: OpenBackend, from: string, to: st
   }
 }
 
+/** Whether a copy still has the host name of its source. */
+export async function keepsHost(open: OpenBackend, from: string, to: string): Promise<boolean> {
+  const read = (targetSlug: string) => quickLook(open, (once) => invoke(once, 'readTarget', {targetSlug}));
+  const [source, copy] = await Promise.all([from, to].map(read));
+  const host = copy?.settings['externalHost'] ?? null;
+  return host !== null && host === source?.settings['externalHost'];
+}
+
 /**
  * Warns that a copy of a target with an access header has none: built-in backends do not copy it. Whether a plugin's
  * backend does can be seen once there is a copy. `advice`: how to require one.

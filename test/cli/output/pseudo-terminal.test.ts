@@ -1,6 +1,7 @@
 import {spawn, spawnSync, type ChildProcess} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {once} from 'node:events';
+import {existsSync} from 'node:fs';
 import {mkdir, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
@@ -11,6 +12,7 @@ import type {LocalRuntime, LocalRuntimeOptions} from '../../../src/testing.js';
 import {binary, runCli} from '../spawn-cli.js';
 import {makeFolder} from '../../folder.js';
 import {startRuntime} from '../../local-runtime/with-runtime.js';
+import {createPluginBench} from '../with-plugins.js';
 
 // script(1) of util-linux gives the binary a pseudo-terminal.
 const hasScript = spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout.includes('util-linux');
@@ -331,6 +333,32 @@ test.runIf(hasScript)(
     expect([await again.ended, again.text()]).toEqual([0, expect.not.stringContaining(question)]);
   },
 );
+
+test.runIf(hasScript)("a plugin's address in a configuration file is confirmed once, too", async () => {
+  await using bench = await createPluginBench('acme');
+  const options = {memory: join(bench.root, 'memory'), url: 'https://ops:canary-pw@acme.example/store'};
+  const file = {runtimeBackend: 'acme', backends: {acme: options}};
+  await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify(file));
+  const env = {...(await environment()), ...bench.env, MYCLI_BACKEND_OPTION: 'token=canary-token'};
+  const push = (more = {}) => onTerminal(['bundle:push', '-C', bench.project], {...env, ...more}, 200);
+  for (const [answer, code] of [
+    ['n', 2],
+    ['y', 0],
+  ] as const) {
+    const screen = push();
+    await screen.shows('Send the token there?');
+    expect(screen.text()).toContain('names https://***@acme.example/store');
+    expect(existsSync(options.memory)).toBe(false);
+    screen.child.stdin?.write(`${answer}\n`);
+    expect(await screen.ended).toBe(code);
+    expect(screen.text()).not.toContain('canary-pw');
+  }
+  const typed = {MYCLI_BACKEND_OPTION: 'token=canary-token,url=https://other.example'};
+  for (const more of [{}, typed, {MYCLI_TRUSTED_ORIGINS: 'https://acme.example'}]) {
+    const screen = push(more);
+    expect([await screen.ended, screen.text()]).toEqual([0, expect.not.stringContaining('Send the')]);
+  }
+});
 
 test.runIf(hasScript)('a question about pruning names the project as one about deleting does', async () => {
   const env = await environment();

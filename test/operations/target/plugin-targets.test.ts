@@ -1,5 +1,6 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {
+  AccessItem,
   BundleId,
   CreateTargetRequest,
   TargetItem,
@@ -142,6 +143,53 @@ test('a preview that its service copied whole is not production, and has not the
   expect(warnings).toEqual([warning]);
   expect(settings.get(targetSlug)).toEqual({production: false, externalHost: null, logLevel: 'debug'});
   expect(await deletePreview(preview, host)).toMatchObject({deleted: true});
+});
+
+test.each([
+  ['production', {production: true}, false],
+  ['with the host name of its source', {externalHost: 'www.example.com'}, false],
+  ['without its access header', {}, true],
+])('a preview that a run left %s is finished by the next one', async (_, ofSource, access) => {
+  const settings = new Map<string, TargetSettings>([['qa', ofSource]]);
+  const headers: AccessItem[] = [];
+  let interrupted = true;
+  const refuseOnce = () => {
+    if (interrupted) throw new Error('The run ends here.');
+  };
+  const {options, slugs, calls, host} = await startNameless({
+    listTargets: async () => ({
+      items: [...slugs].map((targetSlug) => ({targetSlug, production: settings.get(targetSlug)?.['production']})),
+    }),
+    createTarget: async ({targetSlug, copyFrom = ''}: CreateTargetRequest) => {
+      slugs.add(targetSlug);
+      settings.set(targetSlug, settings.get(copyFrom) ?? {});
+      return {targetSlug};
+    },
+    readTarget: async ({targetSlug}: TargetRequest) => ({settings: settings.get(targetSlug) ?? {}}),
+    async updateTarget({targetSlug, settings: changed}: UpdateTargetRequest) {
+      refuseOnce();
+      settings.set(targetSlug, {...settings.get(targetSlug), ...changed});
+    },
+    listAccess: async ({targetSlug}: TargetRequest) => ({items: targetSlug === 'qa' ? [] : headers}),
+    async changeAccess() {
+      refuseOnce();
+      headers.push({accessId: `a${String(headers.length + 1)}`});
+    },
+  });
+  const pushRecords = {read: async () => undefined, write: async () => undefined};
+  const preview = {...options, branch: 'a', copyFrom: 'qa', pushRecords, configuration: access ? {access} : {}};
+  await expect(deployPreview(preview, host)).rejects.toThrow('The run ends here.');
+  expect(calls).toEqual([]);
+  interrupted = false;
+  expect(await planPreview(preview, host)).toMatchObject({creates: false});
+  const up = async () => deployedPreview(await deployPreview(preview, host), 'a');
+  const finished = await up();
+  expect(finished.created).toBe(false);
+  const {production = false, externalHost = null} = settings.get(finished.targetSlug) ?? {};
+  expect([production, externalHost]).toEqual([false, null]);
+  expect(finished.access !== undefined).toBe(access);
+  expect((await up()).access).toBeUndefined();
+  expect(headers.length).toBe(access ? 1 : 0);
 });
 
 test('a preview of a backend that lists no names is one target, which goes down', async () => {
