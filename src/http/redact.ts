@@ -141,7 +141,7 @@ function maskUser(url: string, scheme: string): string {
 
 /** The password of a URL, and the user with it. The URL may be invalid; the password may have any character. */
 export function passwordsIn(text: string): readonly string[] {
-  const url = /^[a-z][\w+.-]*:?[/]+([^/?#@:]*:(?![/]{2})([^/?#]*|(?!\d{1,5}[/?#]).*))@/is;
+  const url = /^(?:[a-z][\w+.-]*:?[/\\]+|https?:|[/\\]{2,})([^/?#@:]*:(?![/]{2})([^/?#]*|(?!\d{1,5}[/?#]).*))@/is;
   const [, both, password] = url.exec(text.trim()) ?? [];
   return both === undefined || password === undefined ? [] : [both, password];
 }

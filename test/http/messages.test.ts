@@ -145,6 +145,10 @@ describe('createRedactor', () => {
     ['redis://ops:hunter2/pw?x#y@host', 'hunter2/pw?x#y'],
     ['redis//ops:hunter2pw@127.0.0.1:6379', 'hunter2pw'],
     ['redis:/ops:hunter2pw@127.0.0.1', 'hunter2pw'],
+    // URL parsers take these for URLs, too.
+    ['https:ops:hunter2pw@127.0.0.1', 'hunter2pw'],
+    [String.raw`https:\\ops:hunter2pw@127.0.0.1`, 'hunter2pw'],
+    ['//ops:hunter2pw@127.0.0.1', 'hunter2pw'],
   ])('masks the password of %j by itself, too', (url, password) => {
     const mask = createRedactor([...passwordsIn(url)]);
     const shell = url.replaceAll("'", String.raw`'\''`);

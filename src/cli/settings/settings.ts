@@ -5,7 +5,7 @@ import {backendTitle, mayUse} from '../../backends/names.js';
 import {createError, type RunSetting, type RuntimeCliError} from '../../errors/index.js';
 import {asRecord, isRecord, ownValue} from '../../text/json.js';
 import {shownAddress} from '../../http/origin.js';
-import {isMaskedHeader, isSecretName, passwordsIn} from '../../http/redact.js';
+import {createMasker, isMaskedHeader, isSecretName, passwordsIn} from '../../http/redact.js';
 import type {Environment} from '../../text/platform.js';
 import type {Syntax} from '../../settings/row.js';
 import {
@@ -254,9 +254,11 @@ function masked(key: SettingKey, value: unknown): unknown {
   return syntax === 'backendOptions' ? withoutSecrets(value) : value;
 }
 
-/** Masks backend options whose names sound like secrets, at any depth. */
+/** Masks backend options whose names sound like secrets, and passwords in URLs, at any depth. */
 function withoutSecrets(value: unknown): unknown {
   if (value instanceof OptionText) return withoutSecrets(value.shown);
+  if (typeof value === 'string') return createMasker(passwordsIn(value))(value);
+  if (Array.isArray(value)) return value.map(withoutSecrets);
   if (!isRecord(value)) return value;
   const shown = (key: string, item: unknown) => (isSecretName(key) ? new Secret('').toString() : withoutSecrets(item));
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shown(key, item)]));

@@ -252,7 +252,8 @@ test('explained settings: an overridden value that could not be used is told', (
 test('explained settings: secrets are masked, and neither their files nor stdin are read', () => {
   const flags = {'api-key': '-', 'api-token': '@/nowhere', 'runtime-backend': 'acme'};
   const env = {MYCLI_API_KEY: 'canary-1', MYCLI_CLIENT_SECRET: 'canary-2', MYCLI_BACKEND_OPTION: 'authToken=canary-3'};
-  const given = {flags, env, config: {backendOptions: {acme: {region: 'eu'}}}};
+  const servers = [{password: 'canary-4'}, '//ops:canary-5@acme.example'];
+  const given = {flags, env, config: {backendOptions: {acme: {region: 'eu', servers}}}};
   expect(JSON.stringify(explainEach(sourcesOf(given)))).not.toContain('canary');
   expect(explained(given, 'apiKey')).toMatchObject({value: '********', overrode: [{value: '********'}]});
   expect(explained(given, 'backendOptions')).toMatchObject({value: {acme: {region: 'eu', authToken: '********'}}});
