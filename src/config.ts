@@ -185,9 +185,9 @@ export interface BundleSettings {
 
 /** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
 export interface MycliConfig extends SharedConfig, BundleSettings {
-  /** Project slug; with OAuth, the storefront ID. */
+  /** Project slug. */
   readonly projectSlug?: string | undefined;
-  /** Target slug; with OAuth, the environment ID. */
+  /** Target slug. */
   readonly targetSlug?: string | undefined;
   /** auto, api, legacy or a plugin's. @default 'auto' */
   readonly runtimeBackend?: string | undefined;
@@ -228,7 +228,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
    * false
    */
   readonly waitForSlot?: boolean | undefined;
-  /** Allow a new target. False refuses one. In the library, `confirmNew` asks. */
+  /** Allow a new target or project. False refuses one. In the library, `confirmNew` asks. */
   readonly create?: boolean | undefined;
   /** Connection to the service with OAuth. */
   readonly api?:

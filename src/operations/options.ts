@@ -130,7 +130,7 @@ export interface TargetConfirmation {
   readonly bundleId?: BundleId | undefined;
 }
 
-/** A target or a project that a deployment is about to create, because the service has none of that name. */
+/** A target or a project that a push or a deployment is about to create, because the service has none of that name. */
 export interface NewPlace {
   /** Which of them. */
   readonly kind: 'target' | 'project';
@@ -157,8 +157,8 @@ export interface GuardOptions extends Pick<MycliConfig, 'production'> {
 /** What a push and a deployment have in common. */
 export interface ReleaseOptions extends ProjectOptions, DeploymentOptions, GuardOptions, Pick<MycliConfig, 'create'> {
   /**
-   * Called before a deployment creates its target or its project, if the backend lists them. If it rejects, nothing is
-   * uploaded. Not called if `create` is set. @default nobody is asked
+   * Called before a push or a deployment creates its target or its project, if the backend lists them. If it rejects,
+   * nothing is uploaded. Not called if `create` is set. @default nobody is asked
    */
   readonly confirmNew?: ((found: NewPlace) => Promise<void>) | undefined;
   /** Called when `auto` falls back from Api to legacy. */

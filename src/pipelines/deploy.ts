@@ -4,7 +4,7 @@ import {amendError, isRuntimeCliError, type Suggestion} from '../errors/index.js
 import {requireCapability} from '../operations/call-backend.js';
 import {chooseCapable, openNamed, withFallback, withOtherBackend} from '../operations/choose-backend.js';
 import {followUpCapabilities, planRelease, verifyPromotion, type Release} from '../operations/deploy/release.js';
-import {lookForTarget} from '../operations/deploy/new-place.js';
+import {lookForPlace, type PlaceOptions} from '../operations/deploy/new-place.js';
 import {describeRollback, planRollback} from '../operations/deploy/rollback-bundle.js';
 import {deployFallback, deployStored} from '../operations/deploy/start-deployment.js';
 import {pollDeployment} from '../operations/deploy/wait-for-deployment.js';
@@ -29,6 +29,7 @@ import {accept, check, confirmNew, confirmTarget, guard, invalidateAfter, rollba
 import {runPipeline, type Rows, type Step} from './run.js';
 
 interface DeployRequest {
+  readonly place: PlaceOptions;
   readonly release: Release;
   readonly connection: TargetOptions;
   /** The bundle to deploy. Undefined if it is found. */
@@ -40,14 +41,14 @@ interface DeployRequest {
 const resolve: Step<DeployRequest> = {
   name: 'resolve',
   title: 'Prepare',
-  async run({request: {connection, release, bundleId, from}}, host) {
+  async run({request: {connection, place, release, bundleId, from}}, host) {
     const finding = bundleId === undefined ? (['history'] as const) : namingCapabilities(bundleId);
     const needed = [...(from === undefined ? (['deploy'] as const) : []), ...finding, ...followUpCapabilities(release)];
     const chosen = await chooseCapable({...connection, wait: release.wait}, needed, host);
     const {backend} = chosen.open;
     if (from !== undefined && !backend.promote) requireCapability(backend, 'deploy');
     if (bundleId !== undefined && bundleId !== 'latest') verifyId(backend, bundleId, release);
-    const listed = release.operation === 'rollback' ? {} : await lookForTarget(chosen.open, release);
+    const listed = release.operation === 'rollback' ? {} : await lookForPlace(chosen.open, place);
     return {...chosen, bundleId, from, ...listed};
   },
 };
@@ -107,9 +108,9 @@ const deploy: Step<DeployRequest> = {
   },
   async run(ledger, {outlet}) {
     const {selection, open, release, bundleId: named} = known(ledger, 'selection', 'open', 'release', 'bundleId');
-    const {fallback, from} = ledger;
+    const {request, fallback, from} = ledger;
     const deployWith = async (serving: OpenBackend) => {
-      if (serving === fallback) await lookForTarget(serving, {...release, confirmNew: undefined});
+      if (serving === fallback) await lookForPlace(serving, {...request.place, confirmNew: undefined});
       const bundleId = await resolveBundleId(serving, named);
       if (named === 'latest') outlet.note(`Latest bundle: ${String(bundleId)}`);
       Object.assign(ledger, {open: serving, bundleId});
@@ -142,7 +143,8 @@ const rows: Rows<DeployRequest> = [
 
 export async function deployBundle(options: DeployBundleOptions, host: PipelineHost): Promise<Ledger> {
   const {bundleId} = options;
-  return runPipeline(rows, {release: planRelease('deploy', options, host), connection: options, bundleId}, host);
+  const release = planRelease('deploy', options, host);
+  return runPipeline(rows, {place: options, release, connection: options, bundleId}, host);
 }
 
 export async function rollbackBundle(
@@ -150,13 +152,13 @@ export async function rollbackBundle(
   host: PipelineHost,
 ): Promise<Ledger> {
   const release = planRelease('rollback', {...options, guard: changeRules(options.guard)}, host);
-  return runPipeline(rows, {release, connection: options, bundleId}, host);
+  return runPipeline(rows, {place: {}, release, connection: options, bundleId}, host);
 }
 
 export async function promoteBundle({from, ...options}: PromoteBundleOptions, host: PipelineHost): Promise<Ledger> {
   const release = planRelease('promote', options, host);
   verifyPromotion(from, options.targetSlug);
-  return runPipeline(rows, {release, connection: options, from}, host);
+  return runPipeline(rows, {place: options, release, connection: options, from}, host);
 }
 
 export function deployResult(ledger: Ledger): DeployBundleResult {

@@ -8,7 +8,7 @@ import type {RuntimeCliError} from '../errors/index.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {ReadSource} from '../operations/bundle-source.js';
 import type {DeletionOutcome} from '../operations/delete-bundles.js';
-import type {TargetLook} from '../operations/deploy/new-place.js';
+import type {PlaceLook} from '../operations/deploy/new-place.js';
 import type {Release} from '../operations/deploy/release.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {CheckOutcome} from '../operations/options.js';
@@ -19,7 +19,7 @@ import type {PushContent} from '../operations/push/plan-push.js';
 type MadeFact = 'created' | 'copied' | 'missing' | 'access' | 'raw';
 
 /** What becomes known in a run. Each fact is written by the row that makes it known. */
-export interface Facts extends TargetLook {
+export interface Facts extends PlaceLook {
   selection?: BackendSelection | undefined;
   /** The backend that serves: after a fallback, the other one. */
   open?: OpenBackend | undefined;

@@ -9,7 +9,7 @@ import type {AuthStrategy} from '../http/types.js';
 import {chooseBackend, withFallback} from '../operations/choose-backend.js';
 import {requireTargetUrl} from '../operations/deploy/check-deployment.js';
 import {followUpCapabilities} from '../operations/deploy/release.js';
-import {lookForTarget} from '../operations/deploy/new-place.js';
+import {lookForPlace} from '../operations/deploy/new-place.js';
 import {requestDeploy} from '../operations/deploy/start-deployment.js';
 import {checkNotOlder} from '../operations/guard/guards.js';
 import type {OpenBackend} from '../operations/open-backend.js';
@@ -50,14 +50,14 @@ const verify: Step<PushRequest> = {
   title: 'Check that the push can succeed',
   async run(ledger, {outlet}) {
     const {request, open, selection, format, fallback} = known(ledger, 'open', 'selection', 'format');
-    const {source, release, lastPush, dryRun} = request;
+    const {source, place, release, lastPush, dryRun} = request;
     // Before anything is packed: there will be a URL to check.
     if (release) await requireTargetUrl(open, release);
     const planning = () => planPush(open, source, format);
     const coming = {format, release, ifChanged: lastPush.ifChanged, mayFallBack: fallback !== undefined};
     const plan = async () => (dryRun ? {content: await planning()} : planAhead(open, coming, planning));
     const isUnconfigured = selection.unconfigured !== undefined;
-    const look = async () => (release === undefined || isUnconfigured ? {} : lookForTarget(open, release));
+    const look = async () => (isUnconfigured ? {} : lookForPlace(open, place));
     const [planned, listed] = await Promise.all([plan(), look()]);
     outlet.title(`Verified: ${describePlan(planned.content)}`);
     return {...planned, ...listed};
@@ -106,14 +106,12 @@ const upload: Step<PushRequest> = {
 /** Builds for another backend: again, unless what is packed fits. */
 async function buildAgain(ledger: PushLedger, open: OpenBackend): Promise<BuiltContent> {
   const {request, built, workspace} = known(ledger, 'built', 'workspace');
-  const {source, release, lastPush} = request;
+  const {source, place, release, lastPush} = request;
   const format = formatFor(open.backend, source);
   Object.assign(ledger, {open, format, noted: undefined});
-  if (release) {
-    // The target of the other backend may run another commit.
-    await checkNotOlder(release, open);
-    await lookForTarget(open, {...release, confirmNew: undefined});
-  }
+  // The target of the other backend may run another commit.
+  if (release) await checkNotOlder(release, open);
+  await lookForPlace(open, {...place, confirmNew: undefined});
   const isFit = built.kind === 'file' && built.bundle.format === format;
   const content = isFit ? {kind: 'archive' as const, bundle: built.bundle} : await planBuilt(open, source, format);
   ledger.built = await buildPush(open, content, workspace, lastPush);

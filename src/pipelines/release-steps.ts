@@ -10,6 +10,7 @@ import {
   shownPlace,
 } from '../operations/deploy/check-deployment.js';
 import {canRollBack, deployAgain, deploymentBefore, provesFailure} from '../operations/deploy/rollback-bundle.js';
+import type {PlaceOptions} from '../operations/deploy/new-place.js';
 import type {InSlot} from '../operations/deploy/start-deployment.js';
 import {deploymentFailed, pollDeployment} from '../operations/deploy/wait-for-deployment.js';
 import {activeGuards, askForTarget, checkGuards, describeGuards} from '../operations/guard/guards.js';
@@ -48,11 +49,11 @@ export const confirmTarget: Question = {
   },
 };
 
-/** Lets the caller object to a new target. */
-export const confirmNew: Question = {
-  due: ({release}) => release?.confirmNew !== undefined,
-  async ask({release, newPlace}) {
-    if (newPlace !== undefined) await release?.confirmNew?.(newPlace);
+/** Lets the caller object to a new target or project. */
+export const confirmNew: Question<{readonly place: PlaceOptions}> = {
+  due: ({request: {place}}) => place.confirmNew !== undefined && place.create === undefined,
+  async ask({request, newPlace}) {
+    if (newPlace !== undefined) await request.place.confirmNew?.(newPlace);
   },
 };
 

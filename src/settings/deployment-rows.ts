@@ -47,7 +47,7 @@ export const deploymentSets = {
     create: {
       flag: {name: 'create'},
       schema: schemas.toggle,
-      summary: 'Allow a new target.',
+      summary: 'Allow a new target or project.',
       details:
         '--no-create refuses one. By default, mycli says that it is new, and asks in a terminal if it may be a typo.',
       notes: 'False refuses one. In the library, `confirmNew` asks.',

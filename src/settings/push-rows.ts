@@ -20,14 +20,16 @@ export const pushSets = {
       schema: schemas.slug,
       syntax: 'id',
       label: 'project',
-      summary: 'Project slug; with OAuth, the storefront ID.',
+      summary: 'Project slug.',
+      details: 'With OAuth, it is the storefront ID.',
     },
     targetSlug: {
       flag: {name: 'target', char: 't', value: 'SLUG'},
       schema: schemas.slug,
       syntax: 'id',
       label: 'target',
-      summary: 'Target slug; with OAuth, the environment ID.',
+      summary: 'Target slug.',
+      details: 'With OAuth, it is the environment ID.',
     },
     runtimeBackend: {
       flag: {name: 'runtime-backend', value: 'NAME'},

@@ -1,13 +1,26 @@
+import {createError} from '../../errors/index.js';
 import {near} from '../../text/suggest.js';
 import {quickLook} from '../call-backend.js';
 import {refuseUnsafe, safetyOf} from '../guard/safety.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {NewPlace} from '../options.js';
-import {knownAmong, meantTargets, otherProjects, readTargets, targetsIfListed} from '../targets/find-targets.js';
-import type {Release} from './release.js';
+import type {NewPlace, ReleaseOptions} from '../options.js';
+import {
+  describeReached,
+  knownAmong,
+  meantTargets,
+  otherProjects,
+  readTargets,
+  targetsIfListed,
+} from '../targets/find-targets.js';
 
-/** What the list of targets says about the target of a deployment. Empty without a list. */
-export interface TargetLook {
+/** What a call is about to use, and what it says about creating that. */
+export interface PlaceOptions extends Pick<ReleaseOptions, 'create' | 'confirmNew'> {
+  /** Undefined if only the project is used. */
+  readonly targetSlug?: string | undefined;
+}
+
+/** What the list of targets or projects says about a place. Empty without a list. */
+export interface PlaceLook {
   readonly newPlace?: NewPlace | undefined;
   /** The URL of a target that is there. */
   readonly listedUrl?: string | undefined;
@@ -15,11 +28,14 @@ export interface TargetLook {
 
 const notCreated = 'None is created because of --no-create (create: false, MYCLI_CREATE=false).';
 
-/** Looks whether a deployment would create its target or project. @throws RuntimeCliError if that is forbidden */
-export async function lookForTarget(open: OpenBackend, release: Release): Promise<TargetLook> {
-  const {create, targetSlug, confirmNew} = release;
+/** Looks whether a call would create its target or project. @throws RuntimeCliError if that is forbidden */
+export async function lookForPlace(
+  open: OpenBackend,
+  {create, confirmNew, targetSlug}: PlaceOptions,
+): Promise<PlaceLook> {
   const isForbidden = create === false || safetyOf(open.host).includes('no-create');
-  if (!isForbidden && confirmNew === undefined) return {};
+  if (!isForbidden && (confirmNew === undefined || create === true)) return {};
+  if (targetSlug === undefined) return {newPlace: await newProject(open, isForbidden)};
   const targets = isForbidden ? await readTargets(open) : await quickLook(open, targetsIfListed);
   open.signal.throwIfAborted();
   if (targets === undefined) return {};
@@ -32,11 +48,18 @@ export async function lookForTarget(open: OpenBackend, release: Release): Promis
   return {newPlace: project ?? {kind: 'target', slug: targetSlug, meant}};
 }
 
-async function newProject(open: OpenBackend): Promise<NewPlace | undefined> {
-  const {projectSlug} = open;
-  const {slugs, isAll} = (await otherProjects(open)) ?? {};
-  if (slugs === undefined || !isAll) return undefined;
-  return {kind: 'project', slug: projectSlug, meant: near(projectSlug, slugs, mostWrong(projectSlug))};
+async function newProject(open: OpenBackend, isForbidden = false): Promise<NewPlace | undefined> {
+  const {projectSlug: slug} = open;
+  const others = await otherProjects(open, isForbidden);
+  open.signal.throwIfAborted();
+  if (!others?.isAll) return undefined;
+  const meant = near(slug, others.slugs, mostWrong(slug));
+  if (!isForbidden) return {kind: 'project', slug, meant};
+  refuseUnsafe({operation: 'create-project', projectSlug: slug, meant}, open.host);
+  throw createError('ERR_REJECTED', `The project "${slug}" does not exist.`, {
+    suggestions: [...describeReached(open, others), notCreated],
+    details: {projects: others.slugs},
+  });
 }
 
 /** Two letters may be wrong. Short names, such as countries, differ in one on purpose. */

@@ -16,12 +16,7 @@ type SourceOptions = Pick<
 >;
 
 /** A deployment that an operation is to make: what must hold before it, and what follows it. It has no credentials. */
-export interface Release
-  extends
-    GuardOptions,
-    SourceOptions,
-    Pick<DeploymentOptions, 'waitForSlot'>,
-    Pick<ReleaseOptions, 'create' | 'confirmNew'> {
+export interface Release extends GuardOptions, SourceOptions, Pick<DeploymentOptions, 'waitForSlot'> {
   readonly operation: DeployOperation;
   readonly targetSlug: string;
   /** What follows a deployment waits for it. */
@@ -41,7 +36,6 @@ export function planRelease(
 ): Release {
   const {projectSlug, targetSlug, cwd, projectDirectory, buildDirectory, archive} = options;
   const {guard, confirmTarget, wait, waitForSlot, check = [], rollbackOnFailure, invalidate = []} = options;
-  const {create, confirmNew} = options;
   const checks = [check].flat();
   const patterns = invalidate.length === 0 ? [] : invalidatedPatterns({patterns: invalidate});
   const [followUp] = followUpsOf(options);
@@ -56,8 +50,7 @@ export function planRelease(
   refuseUnsafe({...options, operation}, host);
   return {
     ...{operation, projectSlug, targetSlug, cwd, projectDirectory, buildDirectory, archive},
-    ...{guard, confirmTarget, waitForSlot, checks, invalidate: patterns, create},
-    confirmNew: create === undefined ? confirmNew : undefined,
+    ...{guard, confirmTarget, waitForSlot, checks, invalidate: patterns},
     wait: wait === true || followUp !== undefined,
     rollsBack: rollbackOnFailure === true,
   };

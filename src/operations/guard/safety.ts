@@ -12,7 +12,7 @@ export type SafetyMode = (typeof modes)[number];
 const meanings: Readonly<Record<SafetyMode, string>> = {
   'read-only': 'blocks every change',
   'no-delete': 'blocks deleting bundles and targets',
-  'no-create': 'blocks creating targets',
+  'no-create': 'blocks creating targets and projects',
   'no-production': 'blocks changes to production',
 };
 
@@ -39,12 +39,14 @@ export function safetyOf({env, safety}: Pick<Host, 'env' | 'safety'>): readonly 
 }
 
 interface Change {
-  readonly operation: WriteOperation | 'rotate-key';
+  readonly operation: WriteOperation | 'create-project' | 'rotate-key';
+  /** The project that it creates. */
+  readonly projectSlug?: string | undefined;
   /** The target that it changes. */
   readonly targetSlug?: string | undefined;
   /** Whether the caller says that the target is production. False does not override the name. */
   readonly production?: boolean | undefined;
-  /** The targets that may be meant instead of a new one. @default none */
+  /** What may be meant instead of a new target or project. @default none */
   readonly meant?: readonly string[] | undefined;
 }
 
@@ -54,7 +56,7 @@ export function refuseUnsafe(change: Change, host: Pick<Host, 'env' | 'safety'>)
   const refuses: Readonly<Record<SafetyMode, boolean>> = {
     'read-only': true,
     'no-delete': operation === 'delete' || operation === 'delete-target',
-    'no-create': operation === 'create-target',
+    'no-create': operation === 'create-target' || operation === 'create-project',
     'no-production': targetSlug !== undefined && (production === true || isProductionName(targetSlug)),
   };
   const mode = safetyOf(host).find((candidate) => refuses[candidate]);
@@ -68,7 +70,8 @@ export function refuseUnsafe(change: Change, host: Pick<Host, 'env' | 'safety'>)
   });
 }
 
-function blocked(mode: SafetyMode, {targetSlug}: Change): string {
+function blocked(mode: SafetyMode, {operation, projectSlug, targetSlug}: Change): string {
+  if (operation === 'create-project') return `blocks creating the project "${String(projectSlug)}"`;
   if (targetSlug === undefined) return meanings[mode];
   if (mode === 'no-create') return `blocks creating the target "${targetSlug}"`;
   return mode === 'no-production' ? `${meanings[mode]}, and "${targetSlug}" is a production target` : meanings[mode];

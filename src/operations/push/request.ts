@@ -1,5 +1,6 @@
 import {checkBundleOptions, type BundlePlanOptions} from '../../bundle/index.js';
 import {followUpsOf, optionProblems, rejectProblems} from '../../settings/definitions.js';
+import type {PlaceOptions} from '../deploy/new-place.js';
 import {planRelease, type Release} from '../deploy/release.js';
 import {needsCommit} from '../guard/guards.js';
 import {refuseUnsafe} from '../guard/safety.js';
@@ -19,6 +20,7 @@ export interface PushSource
 export interface PushRequest {
   readonly connection: OpenOptions & Pick<ProjectOptions, 'preference'>;
   readonly source: PushSource;
+  readonly place: PlaceOptions;
   readonly release: Release | undefined;
   readonly lastPush: LastPush;
   readonly uploadStates: UploadStates | undefined;
@@ -44,7 +46,7 @@ export function requestPush(options: PushRuntimeBundleBackendOptions, host: Host
   ]);
   const connection = {...options, wait: release?.wait};
   const lastPush = {ifChanged, pushRecords, preview};
-  return {connection, source, release, lastPush, uploadStates, dryRun: false};
+  return {connection, source, place: options, release, lastPush, uploadStates, dryRun: false};
 }
 
 function sourceOf(options: PushRuntimeBundleBackendOptions, host: Host): PushSource {

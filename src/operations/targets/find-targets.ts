@@ -1,14 +1,14 @@
 import type {TargetStatus} from './options.js';
-import {shownUrl} from '../../backends/answers.js';
+import {failsEveryRequest, shownUrl} from '../../backends/answers.js';
 import {isUnderWay} from '../../backends/members.js';
-import type {BundleId, TargetItem} from '../../backends/contract.js';
+import type {BundleId, ListResult, ProjectItem, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import type {RuntimeCliErrorOptions} from '../../errors/runtime-cli-error.js';
 import {suggestNames, meantNames, near, placeFlags} from '../../text/suggest.js';
 import {liveDeployment, readHistory} from '../list-bundles.js';
 import {allItems, pageSize} from '../pages.js';
-import {invoke, quickLook} from '../call-backend.js';
+import {invoke, quickLook, unlessUnreadable} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {TargetResult} from '../options.js';
 
@@ -208,12 +208,21 @@ interface OtherProjects {
   readonly isAll: boolean;
 }
 
-/** The projects that the credentials reach, or the first of them. Undefined if this is one, or nobody knows. */
-export async function otherProjects(open: OpenBackend): Promise<OtherProjects | undefined> {
+/**
+ * The projects that the credentials reach, or the first of them. Undefined if this is one, or nobody knows.
+ * @param isThorough whether all are read, and not only if that is quick
+ */
+export async function otherProjects(open: OpenBackend, isThorough = false): Promise<OtherProjects | undefined> {
   if (open.backend.listProjects === undefined) return undefined;
-  const page = await quickLook(open, (again) => invoke(again, 'listProjects', {limit: pageSize}));
+  const page: ListResult<ProjectItem> | undefined = isThorough
+    ? await unlessUnreadable(open, allProjects(open), failsEveryRequest)
+    : await quickLook(open, (again) => invoke(again, 'listProjects', {limit: pageSize}));
   const slugs = page?.items.map(({projectSlug}) => projectSlug) ?? [];
   return page === undefined || slugs.includes(open.projectSlug) ? undefined : {slugs, isAll: page.cursor === undefined};
+}
+
+async function allProjects(open: OpenBackend) {
+  return {items: await allItems((range) => invoke(open, 'listProjects', range))};
 }
 
 /** Which projects the credentials reach instead, in sentences. */

@@ -74,6 +74,8 @@ describe('target', () => {
     ['is not there', ['target:invalidate', '--target', 'nowhere'], 'ERR_REJECTED'],
     ['is not there', ['target:delete', 'nowhere'], 'ERR_REJECTED'],
     ['is new', ['push', '--target', 'stagin', '--no-create'], 'ERR_REJECTED'],
+    ['is not needed', ['push', '--project', 'shp', '--no-create'], 'ERR_REJECTED'],
+    ['is not needed', ['push', '--project', 'shp'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-create'}],
     ['is new', ['promote', '--from', 'staging', '--target', 'lives'], 'ERR_REJECTED', {MYCLI_CREATE: 'false'}],
     ['is new', ['deploy', 'latest', '--target', 'stagin'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-create'}],
     ['is new', ['target:create', 'qa'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-create'}],
@@ -131,6 +133,14 @@ describe('target', () => {
     expect(refused).toContain('None is created because of --no-create (create: false, MYCLI_CREATE=false).');
     expect((await mycli(['push', '--target', 'stagin'])).stderr).toMatch(warning);
     expect((await mycli(['push', '--target', 'stagin2', '--create'])).stderr).not.toContain('is new');
+  });
+
+  test('an upload says that its project is new, and warns if it may be a typo', async () => {
+    expect((await mycli(['push'])).stderr).toContain('\nThe project shop is new.\n');
+    expect((await mycli(['push'])).stderr).not.toContain('is new');
+    const {code, stderr} = await mycli(['push', '--project', 'shpo']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('Warning: The project shpo is new. Did you mean shop? --no-create refuses new ones.\n');
   });
 
   test('a guard of the configuration refuses all that changes the target', async () => {

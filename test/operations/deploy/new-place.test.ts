@@ -111,3 +111,52 @@ describe('a new target', () => {
     expect(asked).toEqual([{kind: 'project', slug: 'shopp', meant: ['shop']}]);
   });
 });
+
+describe('a new project', () => {
+  const typo = {kind: 'project', slug: 'shopp', meant: ['shop']};
+
+  test.each(['legacy', 'api'] as const)('is asked about before an upload makes it (%s)', async (preference) => {
+    const {options, project, asked, writes} = await startShop(preference);
+    const upload = {...options, projectSlug: 'shopp'};
+    const refused = () => Promise.reject(new Error('No.'));
+    await expect(pushRuntimeBundle({...upload, confirmNew: refused}, project.host)).rejects.toThrow('No.');
+    expect(writes()).toEqual([]);
+    await pushRuntimeBundle({...upload, create: true}, project.host);
+    expect(asked).toEqual([]);
+    await pushRuntimeBundle({...upload, projectSlug: 'shop'}, project.host);
+    expect(asked).toEqual([]);
+    await pushRuntimeBundle({...upload, projectSlug: 'shppo'}, project.host);
+    expect(asked).toEqual([{...typo, slug: 'shppo', meant: ['shopp']}]);
+  });
+
+  test('is refused with create: false and by MYCLI_SAFETY=no-create', async () => {
+    const {silent, project, writes} = await startShop();
+    const upload = {...silent, projectSlug: 'shopp'};
+    await expect(pushRuntimeBundle({...upload, create: false}, project.host)).rejects.toMatchObject({
+      code: 'ERR_REJECTED',
+      message: 'The project "shopp" does not exist.',
+      suggestions: [
+        'Did you mean the project shop?',
+        'The credentials do not reach a project "shopp". They reach: shop.',
+        'None is created because of --no-create (create: false, MYCLI_CREATE=false).',
+      ],
+    });
+    const host = {...project.host, env: {MYCLI_SAFETY: 'no-create'}};
+    await expect(pushRuntimeBundle({...upload, create: true}, host)).rejects.toMatchObject({
+      code: 'ERR_SAFETY',
+      message: 'MYCLI_SAFETY=no-create blocks creating the project "shopp". Nothing was changed.',
+      suggestions: ['Did you mean shop?', expect.stringContaining('Change MYCLI_SAFETY') as string],
+    });
+    expect(writes()).toEqual([]);
+    await pushRuntimeBundle({...upload, projectSlug: 'shop', create: false}, host);
+  });
+
+  test('may be pushed to if nobody knows whether it is new', async () => {
+    const {project} = await startService();
+    const listProjects = () => Promise.reject(new Error('The list is broken.'));
+    for (const plugin of [acme({}), acme({listProjects})]) {
+      const {targetSlug: _, ...upload} = {...plugin, create: false};
+      expect(await pushRuntimeBundle(upload, project.host)).toMatchObject({deployed: false});
+    }
+  });
+});
