@@ -7,7 +7,7 @@ import {fillPage} from './fill-page.js';
 const exitCodeMeanings = [
   [0, 'done'],
   [exitCodes.unexpected, 'unexpected error: a bug, please report it'],
-  [exitCodes.usage, 'invalid flag or argument'],
+  [exitCodes.usage, 'invalid flag or argument, or a question answered with no'],
   [exitCodes.input, 'invalid configuration or input'],
   [exitCodes.credentials, 'credentials refused (401, 403)'],
   [exitCodes['rate-limit'], 'rate-limited, retries used up'],

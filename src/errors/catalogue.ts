@@ -30,7 +30,10 @@ interface CatalogueEntry {
 
 /** Every error that users can see, by its stable code. All codes are defined here. */
 export const catalogue = {
-  ERR_USAGE: {kind: 'usage', summary: 'A flag or argument is missing, unknown or conflicts with another.'},
+  ERR_USAGE: {
+    kind: 'usage',
+    summary: 'A flag or argument is missing, unknown or conflicts with another, or a question was answered with no.',
+  },
   ERR_COMMAND_NOT_FOUND: {kind: 'usage', summary: 'The command does not exist.'},
   ERR_OPTION_INVALID: {kind: 'input', summary: 'An option or the URL of a service has an invalid value.'},
   ERR_CONFIG_INVALID: {

@@ -4,7 +4,7 @@ import {Command} from '@oclif/core/command';
 import {CommandContext} from './command-context.js';
 import type {Session} from './session.js';
 import {isUsageError, usageError} from './error-report.js';
-import {globalFlags, rejectEmptyValues} from './flags.js';
+import {globalFlags, refuseExpanded, rejectEmptyValues} from './flags.js';
 import type {HostConfig} from './host-config.js';
 import type {Documents} from '../output/documents.js';
 import type {JsonDocument} from '../output/output.js';
@@ -123,7 +123,8 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
       const {withOldSettings} = await import('../setup/take-over.js');
-      throw await withOldSettings(error, context);
+      const {withCredentialSource} = await import('../setup/check-credentials.js');
+      throw await withOldSettings(withCredentialSource(error, context), context);
     }
   }
 
@@ -131,6 +132,8 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     const {flags: declared, baseFlags, args, strict} = this.ctor;
     const flags = {...baseFlags, ...declared};
     rejectSwitchValues(this.argv, flags);
+    // oclif would add its own words to the error.
+    if ('invalidate' in flags) await refuseExpanded(givenValue(this.argv, '--invalidate'));
     // oclif would use stdin, perhaps a secret, as a missing argument.
     const own = Object.entries(args).map(([name, arg]) => [name, {...arg, ignoreStdin: true}] as const);
     try {

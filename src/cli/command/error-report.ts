@@ -285,9 +285,10 @@ export function unknownCommand(
   }
   const old = commandNamed(leadingWords(argv), known);
   if (old !== undefined) {
-    const {command, note = ''} = old;
+    const {command, or, note = ''} = old;
+    const other = or === undefined ? [] : [' or ', {run: [or]}];
     const suggestions: readonly Suggestion[] =
-      command[0] === 'help' ? [asSentence(note), list] : [['Did you mean ', {run: command}, '?']];
+      command[0] === 'help' ? [asSentence(note), list] : [['Did you mean ', {run: command}, ...other, '?']];
     return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${old.words.join(' ')}`, {suggestions});
   }
   const isTopic = topics.some(({name}) => name === first);

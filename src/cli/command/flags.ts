@@ -88,7 +88,7 @@ export const globalFlags = {
 };
 
 /** Refuses what a shell makes of an unquoted `/*`: the names in the root of this machine. */
-export async function refuseExpanded(pattern: string): Promise<string> {
+export async function refuseExpanded(pattern = ''): Promise<string> {
   const isName = /^\/[^/*]+$/.test(pattern) && (await exists(pattern));
   if (!isName) return pattern;
   const message = `${pattern} is a path on this machine: the shell has expanded a pattern that was not quoted.`;
@@ -99,7 +99,6 @@ export async function refuseExpanded(pattern: string): Promise<string> {
 
 export const invalidateFlag = {
   invalidate: Flags.string({
-    parse: refuseExpanded,
     multiple: true,
     multipleNonGreedy: true,
     helpValue: 'PATTERN',

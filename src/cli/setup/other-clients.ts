@@ -4,6 +4,8 @@ export interface OldWord {
   /** `rm|remove [ID]`: a word in capitals stands for any, one in brackets is optional, bars separate alternatives. */
   readonly was: string;
   readonly now: string;
+  /** What else it may stand for. */
+  readonly or?: string;
   readonly note?: string;
 }
 
@@ -86,15 +88,16 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'deployments|deploys|releases', now: 'bundle:history'},
   {client: 'others', was: 'pull ID', now: 'bundle:download ID'},
   {client: 'others', was: 'pull', now: 'bundle:download latest'},
-  {client: 'others', was: 'rm|remove [ID]', now: 'bundle:delete [ID]'},
+  {client: 'others', was: 'rm|remove [ID]', now: 'bundle:delete [ID]', or: 'target:delete'},
   {client: 'others', was: 'clean|cleanup', now: 'bundle:prune'},
   {client: 'others', was: 'get targets|envs|environments', now: 'target:list'},
-  {client: 'others', was: 'targets|envs|environments', now: 'target:list'},
+  {client: 'others', was: 'envs', now: 'target:list', or: 'env:list'},
+  {client: 'others', was: 'targets|environment|environments', now: 'target:list'},
   {client: 'others', was: 'target add|new [SLUG]', now: 'target:create [SLUG]'},
   {client: 'others', was: 'target rm|remove [SLUG]', now: 'target:delete [SLUG]'},
   {client: 'others', was: 'target show|info|get SLUG', now: 'status --target SLUG'},
   {client: 'others', was: 'target show|info|get', now: 'status'},
-  {client: 'others', was: 'destroy [SLUG]', now: 'target:delete [SLUG]'},
+  {client: 'others', was: 'destroy [SLUG]', now: 'target:delete [SLUG]', or: 'bundle:delete'},
   {client: 'others', was: 'cache|purge', now: 'target:invalidate'},
   {client: 'others', was: 'domain|domains|alias', now: 'help', note: domain},
   {client: 'others', was: 'redirect|redirects|access', now: 'help', note: ofTargets},
@@ -103,6 +106,10 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'preview create|deploy [BRANCH]', now: 'preview:up [BRANCH]'},
   {client: 'others', was: 'preview rm|remove|delete [BRANCH]', now: 'preview:down [BRANCH]'},
   {client: 'others', was: `${variables}|env set|add|put`, now: 'env:set'},
+  {client: 'others', was: 'env create|clone [SLUG]', now: 'target:create [SLUG]'},
+  {client: 'others', was: 'env invalidate', now: 'target:invalidate'},
+  {client: 'others', was: 'env delete', now: 'env:unset', or: 'target:delete'},
+  {client: 'others', was: 'env push', now: 'env:set --from .env'},
   {client: 'others', was: `${variables}|env rm|remove|delete|unset`, now: 'env:unset'},
   {client: 'others', was: 'env get|pull|export', now: 'env:list'},
   {client: 'others', was: variables, now: 'env:list'},
@@ -153,7 +160,7 @@ export const oldFlags: readonly OldWord[] = [
   {client: 'others', was: '--verbose', now: '--debug'},
 ];
 
-const askedAbout = 'mycli asks only about a new name that may be a typo; --create skips that';
+const askedAbout = 'mycli asks only about a new target or project that may be a typo. --create allows it';
 
 const statusOnce = 'status shows the present state once; to follow a deployment, pass --wait to what deploys';
 
@@ -174,12 +181,13 @@ interface CommandNamed {
   /** Those that were taken for its name. What follows them may be a secret. */
   readonly words: readonly string[];
   readonly command: readonly string[];
+  readonly or?: string | undefined;
   readonly note?: string | undefined;
 }
 
 /** The command of ours that words of another client stand for, whose name may go first. Undefined if there is none. */
 export function commandNamed(typed: readonly string[], known: readonly string[]): CommandNamed | undefined {
-  for (const {client, was, now, note} of oldCommands) {
+  for (const {client, was, now, or, note} of oldCommands) {
     const named = typed[0] === client ? [client] : [];
     const [first = '', ...rest] = typed.slice(named.length);
     const words = [...first.split(':'), ...rest];
@@ -193,7 +201,7 @@ export function commandNamed(typed: readonly string[], known: readonly string[])
     });
     const command = now.split(' ').flatMap((part) => values.get(part) ?? (part.startsWith('[') ? [] : part));
     if (fits && known.includes(command[0] ?? ''))
-      return {words: [...named, ...words.slice(0, pattern.length)], command, note};
+      return {words: [...named, ...words.slice(0, pattern.length)], command, or, note};
   }
   // `auth:whoami` is what `whoami` is, because that is in `auth`.
   const [topic = '', ...rest] = typed.flatMap((word) => word.split(':'));

@@ -421,6 +421,26 @@ describe('stored credentials', () => {
     expect(stderr).toContain('Push a bundle: mycli push --project SLUG --runtime-backend legacy');
   });
 
+  test('that are refused are said to come from a variable, a flag or a login', async () => {
+    const refusedWith = async (...[flags, env]: readonly [readonly string[], Readonly<Record<string, string>>]) => {
+      const {code, stderr} = await mycli(['target:list', '--project', 'shop', '--origin', runtime.origin, ...flags], {
+        env,
+      });
+      expect(code).toBe(4);
+      return stderr;
+    };
+    const fromVariable = await refusedWith([], {MYCLI_API_KEY: 'wrong'});
+    expect(fromVariable).toContain('The API key comes from MYCLI_API_KEY. Check that it is complete');
+    expect(fromVariable).toContain('  To store another, unset MYCLI_API_KEY and run: mycli login --origin ');
+    const fromFlag = await refusedWith(['--api-key', 'wrong'], {});
+    expect(fromFlag).toContain('The API key comes from --api-key.');
+    expect(fromFlag).not.toContain('mycli login');
+    await login(['--no-verify', '--origin', runtime.origin], canaries.token);
+    expect(await refusedWith([], {})).toMatch(
+      /comes from credentials stored for [^]*To store another, run: mycli login/,
+    );
+  });
+
   test('are stored only when the service accepts them', async () => {
     const wrong = await login(['--verify', '--origin', runtime.origin, '--json'], canaries.token);
     expect(wrong.code).toBe(4);

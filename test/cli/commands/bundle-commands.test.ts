@@ -160,6 +160,13 @@ test.each([
   expect(code).toBe(7);
 });
 
+test('bundle:delete of what is no bundle names the command that deletes targets', async () => {
+  const {code, stderr} = await mycli('delete', 'staging');
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/"staging" is not a bundle ID[^]*To delete a target, run: mycli target:delete staging /);
+  expect(runtime.requests).toEqual([]);
+});
+
 test('bundle:rollback to a bundle that was deleted says so', async () => {
   await push('first');
   await push('second');
