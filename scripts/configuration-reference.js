@@ -81,7 +81,8 @@ function typeOf({schema, type}) {
 function docstring(text, indent) {
   const line = `${indent}/** ${text} */`;
   if (line.length <= 120) return line;
-  const rows = text.match(/.{1,110}(?: |$)/g).map((row) => `${indent} * ${row.trim()}`);
+  const row = new RegExp(`.{1,${117 - indent.length}}(?: |$)`, 'g');
+  const rows = text.match(row).map((part) => `${indent} * ${part.trim()}`);
   return [`${indent}/**`, ...rows, `${indent} */`].join('\n');
 }
 
@@ -104,11 +105,12 @@ const objects = {
   rateLimit: 'Retries of requests.',
 };
 const objectOf = (key) => definitions[key].config.split('.').slice(0, -1).join('.');
+// The formatter indents what is in an object by eight.
 function members(keys) {
   return [...new Set(keys.map(objectOf))].sort().map((object) => {
     const own = keys.filter((key) => objectOf(key) === object);
     if (object === '') return own.map((key) => member(key, '  ')).join('');
-    return `${docstring(objects[object], '  ')}\n  readonly ${object}?: {\n${own.map((key) => member(key, '    ')).join('')}  } | undefined;\n`;
+    return `${docstring(objects[object], '  ')}\n  readonly ${object}?: {\n${own.map((key) => member(key, '        ')).join('')}  } | undefined;\n`;
   });
 }
 

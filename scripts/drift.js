@@ -1,7 +1,14 @@
 // Fails when a generated file that is committed is not the one that this source generates. Staged changes pass.
 import {execFileSync} from 'node:child_process';
 
-const generated = ['oclif.manifest.json', 'action.yml', 'src/config.ts', 'docs', ':(glob)test/**/__snapshots__/**'];
+const generated = [
+  'oclif.manifest.json',
+  'action.yml',
+  'llms.txt',
+  'src/config.ts',
+  'docs',
+  ':(glob)test/**/__snapshots__/**',
+];
 
 const status = execFileSync('git', ['status', '--porcelain', '--untracked-files=all', '--', ...generated], {
   encoding: 'utf8',

@@ -111,7 +111,9 @@ export interface SharedConfig {
         readonly cleanTree?: boolean | undefined;
         /** Only deploy what was built on a branch that these patterns match. `!` excludes. */
         readonly branch?: readonly string[] | undefined;
-        /** Only deploy from a clone of this git repository. Compared with its remote `origin`, whatever the protocol. */
+        /**
+         * Only deploy from a clone of this git repository. Compared with its remote `origin`, whatever the protocol.
+         */
         readonly origin?: string | undefined;
         /** Refuse to deploy a commit that does not contain the one that the target runs. */
         readonly notOlder?: boolean | undefined;
@@ -148,13 +150,13 @@ export interface BundleSettings {
   /** Append branch and commit to your message; default: if a guard needs them. As in `Release 5 [main: 1a2b3c4]`. */
   readonly recordCommit?: boolean | undefined;
   /**
-   * Server-only files. Glob patterns, written to a v2 bundle verbatim. Not empty. By default `ssr.js`, `ssr.mjs`
-   * and everything in `server`, if the build has them.
+   * Server-only files. Glob patterns, written to a v2 bundle verbatim. Not empty. By default `ssr.js`, `ssr.mjs` and
+   * everything in `server`, if the build has them.
    */
   readonly ssrOnly?: readonly string[] | undefined;
   /**
-   * Files shared between server and client. Glob patterns, written to a v2 bundle verbatim. By default everything
-   * in `static` and `client`, if the build has them.
+   * Files shared between server and client. Glob patterns, written to a v2 bundle verbatim. By default everything in
+   * `static` and `client`, if the build has them.
    */
   readonly ssrShared?: readonly string[] | undefined;
   /**
@@ -173,8 +175,8 @@ export interface BundleSettings {
   /** Files to exclude. In gitignore syntax, in addition to `.bundleignore`. */
   readonly ignore?: readonly string[] | undefined;
   /**
-   * Publish server code, and files whose names suggest secrets (.env*, .npmrc, private keys). Without it, they are
-   * an error. @default false
+   * Publish server code, and files whose names suggest secrets (.env*, .npmrc, private keys). Without it, they are an
+   * error. @default false
    */
   readonly allowSensitiveFiles?: boolean | undefined;
   /** Publish source maps without a warning. @default false */
@@ -198,8 +200,8 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
   /** Option for a plugin's backend. @default {} */
   readonly backends?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   /**
-   * Maximum wait for a response. In seconds, from the last byte of a request to the end of the response. A
-   * download only has to start in that time. @default 300
+   * Maximum wait for a response. In seconds, from the last byte of a request to the end of the response. A download
+   * only has to start in that time. @default 300
    */
   readonly requestTimeout?: number | undefined;
   /** Maximum time to connect, including TLS. In seconds. @default 10 */

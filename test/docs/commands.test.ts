@@ -27,13 +27,13 @@ const byName = new Map(
 const alsoKnown = new Set(['mcp', 'help', 'version', 'plugins', '--help', '-h', '--version', '-v']);
 
 const pages = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'skills/mycli/SKILL.md'],
-  ...readdirSync(path.join(root, 'docs'), {recursive: true, encoding: 'utf8'})
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-  ...readdirSync(path.join(root, 'examples'), {withFileTypes: true})
-    .filter((entry) => entry.isDirectory())
-    .map(({name}) => `examples/${name}/README.md`),
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...['bench/README.md', 'test/README.md', 'llms.txt'],
+  ...['docs', 'examples', 'skills', 'templates'].flatMap((folder) =>
+    readdirSync(path.join(root, folder), {recursive: true, encoding: 'utf8'})
+      .filter((name) => name.endsWith('.md') && !name.split(path.sep).includes('node_modules'))
+      .map((name) => `${folder}/${name}`),
+  ),
 ];
 
 /** The blocks of code of a page, as `[, language, text]`. */
