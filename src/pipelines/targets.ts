@@ -43,14 +43,17 @@ export async function listTargets(options: ProjectOptions, host: PipelineHost): 
   }).catch(withTarget);
 }
 
-/** The slugs of a project's targets, to improve a message: a look that nobody hears of. Empty if it fails. */
-export async function glanceAtTargets(options: ProjectOptions, host: PipelineHost): Promise<readonly string[]> {
+/** The slugs of a project's targets, to improve a message: a look that nobody hears of. Undefined if it fails. */
+export async function glanceAtTargets(
+  options: ProjectOptions,
+  host: PipelineHost,
+): Promise<readonly string[] | undefined> {
   const unheard = {...host, terminal: undefined, onEvent: undefined};
-  const run = async (open: OpenBackend) => (await quickLook(open, readTargets)) ?? [];
+  const run = (open: OpenBackend) => quickLook(open, readTargets);
   const targets = await withBackend(options, unheard, {needs: ['targets'], name: 'list', title: '', run}).catch(
-    () => [],
+    () => undefined,
   );
-  return targets.map(({targetSlug}) => targetSlug);
+  return targets?.map(({targetSlug}) => targetSlug);
 }
 
 const waitIfAsked: Step<ConfigureRequest<Pick<CreateTargetOptions, 'wait' | 'dryRun'>>> = {

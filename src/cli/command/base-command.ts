@@ -48,7 +48,8 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
   ) {
     const settings = more.settings ?? (await context.loadSettings({target}));
     const {reachBackends} = await import('../settings/reach-backends.js');
-    return reachBackends({context, settings, needs, writes: context.writes, ...more});
+    const takesSlug = 'slug' in this.ctor.args;
+    return reachBackends({context, settings, needs, writes: context.writes, takesSlug, ...more});
   }
 
   /** The target that the argument `slug` names. */

@@ -186,7 +186,6 @@ function describeExtra(extra: readonly string[], flags: readonly string[], comma
   if (isLikelySecret(first)) return hiddenExtra;
   const message = `Unexpected argument: ${first}`;
   if (first.startsWith('-')) return {message, suggestions: [leaveOutDashes]};
-  if (command === 'config:show') return {message, suggestions: ['It shows all settings. To pick one, add --json.']};
   if (/^(?:\.\.?$|\.?\.?\/|~)/.test(first))
     return {message, suggestions: [`If it is the folder of the project, pass ${shellLine('--cwd', first)}`]};
   if (flags.includes('from') && /^(?:latest|\d+)$/.test(first))

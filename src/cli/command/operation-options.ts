@@ -178,10 +178,15 @@ export interface Missing {
   readonly error: RuntimeCliError;
 }
 
-export function missingSettings(settings: Settings, needs: readonly SettingKey[]): readonly Missing[] {
+/** @param errorOf The error about one of them. */
+export function missingSettings(
+  settings: Settings,
+  needs: readonly SettingKey[],
+  errorOf: (key: SettingKey) => RuntimeCliError = (key) => missingSetting(key),
+): readonly Missing[] {
   return needs
     .filter((key) => settings[key] === undefined)
-    .map((key) => ({what: definitions[key].label, error: missingSetting(key)}));
+    .map((key) => ({what: definitions[key].label, error: errorOf(key)}));
 }
 
 export async function missingBuild(directory: string, places: Places): Promise<readonly Missing[]> {

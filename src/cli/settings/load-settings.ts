@@ -3,7 +3,7 @@ import {buffer as streamBuffer} from 'node:stream/consumers';
 import * as v from 'valibot';
 import {createError, reasonOf, type Suggestion} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
-import {nearest} from '../../text/suggest.js';
+import {near, nearest, suggestNames} from '../../text/suggest.js';
 import type {Environment} from '../../text/platform.js';
 import {decodeText, readText} from '../../files/read-file.js';
 import type {Guard} from '../../modules/load-module.js';
@@ -18,6 +18,7 @@ import {
   type SettingKey,
 } from '../../settings/definitions.js';
 import type {CheckOptions} from '../../settings/types.js';
+import {unexpectedArgument} from '../command/error-report.js';
 import type {Output} from '../output/output.js';
 import {readSecretInput, type QuestionContext} from '../setup/prompts.js';
 import {loadConfigFile, refuseOtherProject} from './config-file.js';
@@ -104,10 +105,24 @@ async function readSources(
 
 export type ExplainedSettings = Awaited<ReturnType<typeof explainSettings>>;
 
-/** Resolves every setting, with its value in each source. Secrets are not read. */
-export async function explainSettings(context: SettingsContext) {
+/**
+ * Resolves every setting, with its value in each source. Secrets are not read.
+ * @param only The key or flag of the one to explain.
+ */
+export async function explainSettings(context: SettingsContext, only?: string) {
   const sources = await readSources(context);
-  return {configFile: sources.file?.path, resolved: resolveSettings(sources), settings: explainEach(sources)};
+  const wanted = only === undefined ? settingKeys : [keyNamed(only)];
+  const settings = explainEach(sources).filter(({name}) => wanted.includes(name));
+  return {configFile: sources.file?.path, resolved: resolveSettings(sources), settings};
+}
+
+/** The setting that its key in the configuration file names, or its flag. */
+function keyNamed(word: string): SettingKey {
+  const namesOf = (key: SettingKey) => [key, definitions[key].config ?? key, definitions[key].flag?.name ?? key];
+  const found = settingKeys.find((key) => namesOf(key).includes(word));
+  if (found !== undefined) return found;
+  const suggestions = suggestNames(near(word, [...new Set(settingKeys.flatMap(namesOf))]));
+  throw createError('ERR_USAGE', unexpectedArgument(word), {suggestions});
 }
 
 /**

@@ -23,7 +23,7 @@ import {
 import {loadWantedBackends} from './load-backends.js';
 import {readPluginSettings} from './plugin-settings.js';
 import {followsWrites} from './write-hooks.js';
-import {describeResolved, type Settings, type SettingValue} from './settings.js';
+import {describeResolved, missingSetting, type Settings, type SettingValue} from './settings.js';
 
 export interface BackendReach<Needed extends SettingKey> {
   readonly context: CommandContext;
@@ -37,11 +37,13 @@ export interface BackendReach<Needed extends SettingKey> {
   /** Whether it changes something there, so that it shows the destination and its source. */
   readonly writes?: boolean | undefined;
   readonly readsLogs?: boolean | undefined;
+  /** Whether an argument names the target, and no flag. */
+  readonly takesSlug?: boolean | undefined;
 }
 
 /** What commands need to reach a backend: required settings, connections, and plugins' backends. Sends nothing. */
 export async function reachBackends<Needed extends SettingKey>(reach: BackendReach<Needed>) {
-  const {context, settings, needs, builds, asksNothing, alsoMissing = [], writes, readsLogs} = reach;
+  const {context, settings, needs, builds, asksNothing, alsoMissing = [], writes, readsLogs, takesSlug} = reach;
   const {config, cwd, signal} = context;
   const {value: preference} = settings.runtimeBackend;
   const {value: project} = settings.projectDirectory;
@@ -50,7 +52,9 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
   const noService = await unconfigured(context, settings, connection);
   const noBackend = asksNothing ? incompleteApi(settings, context.env) : noService;
   requireTogether([
-    ...missingSettings(settings, needs),
+    ...missingSettings(settings, needs, (key) =>
+      takesSlug && key === 'targetSlug' ? missingSetting(key, 'its slug as an argument') : missingSetting(key),
+    ),
     ...alsoMissing,
     ...(builds === undefined ? [] : await missingBuild(settings.buildDirectory.value, {cwd, project, command: builds})),
     ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),

@@ -2,7 +2,7 @@ import {relative} from 'node:path';
 import {inspect} from 'node:util';
 import {OptionText, stringsIn} from '../../backends/plugins/option-text.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
-import {createError, type RunSetting, type RuntimeCliError} from '../../errors/index.js';
+import {createError, type RunSetting} from '../../errors/index.js';
 import {asRecord, isRecord, ownValue} from '../../text/json.js';
 import {shownAddress} from '../../http/origin.js';
 import {createMasker, isMaskedHeader, isSecretName, passwordsIn} from '../../http/redact.js';
@@ -363,10 +363,19 @@ export function requireSetting<K extends SettingKey>(settings: Settings, key: K)
 }
 
 /** @param flag its flag in the command that needs it */
-export function missingSetting(key: SettingKey, flag = usualFlag(key)): RuntimeCliError {
-  const {label} = definitions[key];
-  const pass = flag === undefined ? 'Set' : `Pass --${flag.name} ${flag.value ?? 'VALUE'}, or set`;
-  return createError('ERR_USAGE', `No ${label} specified.`, {suggestions: [`${pass} ${placesOf(key)}.`]});
+/**
+ * The error about a setting that has no value.
+ * @param passed What to type for it. `places`: where else it can be set.
+ */
+export function missingSetting(key: SettingKey, passed = typed(usualFlag(key)), places = placesOf(key)) {
+  const code = ['origin', 'apiOrigin'].includes(key) ? 'ERR_ORIGIN_MISSING' : 'ERR_USAGE';
+  const pass = passed === undefined ? 'Set' : `Pass ${passed}, or set`;
+  return createError(code, `No ${definitions[key].label} specified.`, {suggestions: [`${pass} ${places}.`]});
+}
+
+/** `--origin URL` */
+export function typed(flag: ReturnType<typeof usualFlag>): string | undefined {
+  return flag && `--${flag.name} ${flag.value ?? 'VALUE'}`;
 }
 
 /** Where a setting is kept: `MYCLI_TARGET or targetSlug in mycli.config`. */

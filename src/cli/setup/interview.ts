@@ -17,34 +17,52 @@ import {type TerminalQuestion, askText, askChoice} from './prompts.js';
 
 type AnswerKey = ServiceKey | 'projectSlug' | 'targetSlug' | 'organizationId' | 'clientId' | 'buildDirectory';
 const answered: ValueSource = {kind: 'flag', name: 'your answer'};
-export async function interview(context: CommandContext, settings: Settings): Promise<Settings> {
-  const {cwd, env} = context;
+type QuestionOptions = Pick<TerminalQuestion, 'fallback' | 'check'>;
+
+/** Asks for a setting, unless a flag or a variable sets it. */
+async function askFor(
+  context: CommandContext,
+  settings: Settings,
+  key: AnswerKey,
+  {text, ...options}: QuestionOptions & {readonly text: string},
+): Promise<Settings> {
+  const {[key]: suggested} = settings;
+  if (isGiven(suggested)) return settings;
+  const value = await askText({text, fallback: suggested?.value, ...options}, context);
+  // What a file suggests stays the file's, for the confirmation of addresses.
+  const isFrom = suggested?.source.kind === 'config' && suggested.value === value;
+  return {...settings, [key]: value === '' ? undefined : {value, source: isFrom ? suggested.source : answered}};
+}
+
+/** Asks where a built-in backend is, and who is to log in. If that was wrong, it can be asked again. */
+export async function askForService(context: CommandContext, settings: Settings, backend: string): Promise<Settings> {
   let known = settings;
-  const ask = async (key: AnswerKey, text: string, options: Pick<TerminalQuestion, 'fallback' | 'check'> = {}) => {
-    const {[key]: suggested} = known;
-    if (isGiven(suggested)) return;
-    const value = await askText({text, fallback: suggested?.value, ...options}, context);
-    // What a file suggests stays the file's, for the confirmation of addresses.
-    const isFrom = suggested?.source.kind === 'config' && suggested.value === value;
-    known = {...known, [key]: value === '' ? undefined : {value, source: isFrom ? suggested.source : answered}};
+  const askUrl = async (key: ServiceKey, what: string) => {
+    const text = known[key]?.source.kind === 'stored' ? `${what} (from your last login)` : what;
+    known = await askFor(context, known, key, {text, check: (answer) => checkUrl(key, answer, context.env)});
   };
-  const askUrl = (key: ServiceKey, text: string) => {
-    const isLast = known[key]?.source.kind === 'stored';
-    const question = isLast ? `${text} (from your last login)` : text;
-    return ask(key, question, {check: (answer) => checkUrl(key, answer, env)});
+  if (backend === 'legacy') await askUrl('origin', 'URL of the service');
+  if (backend === 'api') {
+    await askUrl('apiOrigin', 'URL of the service');
+    known = await askFor(context, known, 'organizationId', {text: 'Organization ID'});
+    if (known.apiToken === undefined) {
+      await askUrl('tokenUrl', 'Token URL');
+      known = await askFor(context, known, 'clientId', {text: 'Client ID'});
+    }
+  }
+  return known;
+}
+
+export async function interview(context: CommandContext, settings: Settings): Promise<Settings> {
+  const {cwd} = context;
+  let known = settings;
+  const ask = async (key: AnswerKey, text: string, options: QuestionOptions = {}) => {
+    known = await askFor(context, known, key, {text, ...options});
   };
   const isOpen = known.runtimeBackend.source.kind === 'default' && isGiven(known.origin) === isGiven(known.apiOrigin);
   if (isOpen) known = {...known, runtimeBackend: {value: await askForBackend(context, known), source: answered}};
   const backend = backendOf(known);
-  if (backend === 'legacy') await askUrl('origin', 'URL of the service');
-  if (backend === 'api') {
-    await askUrl('apiOrigin', 'URL of the service');
-    await ask('organizationId', 'Organization ID');
-    if (known.apiToken === undefined) {
-      await askUrl('tokenUrl', 'Token URL');
-      await ask('clientId', 'Client ID');
-    }
-  }
+  known = await askForService(context, known, backend);
   const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, known) : undefined;
   if (plugin) known = {...known, backendOptions: await askForOptions(context, known, plugin)};
   const service = plugin?.backend ?? {name: backend};
@@ -77,8 +95,9 @@ export function withoutTrial(settings: Settings): Settings {
     apiOrigin: isTrial(settings.apiOrigin) ? undefined : settings.apiOrigin,
   };
 }
-/** Whether a flag, a variable or an answer sets it, so that there is nothing to ask. */
+/** Whether a flag or a variable sets it, so that there is nothing to ask. */
 function isGiven(setting: Setting<unknown> | undefined): boolean {
+  if (setting?.source === answered) return false;
   return setting?.source.kind === 'flag' || setting?.source.kind === 'environment';
 }
 async function askForOptions(

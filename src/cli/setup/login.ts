@@ -31,10 +31,11 @@ import {
 } from '../settings/plugin-settings.js';
 import {readBackend} from '../settings/reach-backends.js';
 import {originsIn} from '../settings/option-addresses.js';
-import {describeSettings, missingSetting, type Settings} from '../settings/settings.js';
+import {describeSettings, missingSetting, typed, type Settings} from '../settings/settings.js';
 import {confirmDestinations, pluginDestinations, type Destination} from './confirm-addresses.js';
 import {aboutCredentials, askService, isRefusal} from './check-credentials.js';
 import {takeOver, type ImportMode} from './take-over.js';
+import {askForService} from './interview.js';
 import {askText, askYesNo, canAsk, enterSecret, openBrowser, pipeSecret, readSecretInput} from './prompts.js';
 
 /** What a login is for: a service of a built-in backend, or that of a plugin's. */
@@ -113,7 +114,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
   const [service] = addresses;
   const need = <K extends SettingKey>(key: K): NonNullable<Settings[K]> => {
     const {[key]: setting} = settings;
-    if (setting === undefined) throw missingSetting(key, definitions[key].flag);
+    if (setting === undefined) throw missingSetting(key, typed(definitions[key].flag));
     return setting;
   };
   const [url = '', tokenUrl = ''] = addresses.map((key) => addressOf(context, key, need(key), true));
@@ -323,39 +324,55 @@ function tellFailure({output, signal}: CommandContext, error: unknown): RuntimeC
   return error;
 }
 
-/** Stores the credentials of a new project once the service accepts them. In a terminal, asks again for wrong ones. */
+/** The settings of a new project, of which answers may have been corrected. */
+interface SignedIn {
+  readonly answers: Settings;
+  /** Undefined if no credentials were stored. */
+  readonly stored?: StoredKind | undefined;
+}
+
+/**
+ * Stores the credentials of a new project once the service accepts them. In a terminal, asks again for wrong ones, and
+ * for what was answered about the service.
+ */
 export async function signIn(
   context: CommandContext,
   settings: Settings,
   backend: string,
   {asks, verify}: ProjectSetup,
-): Promise<StoredKind | undefined> {
-  if (!isBuiltIn(backend)) return asks ? signInToPlugin(context, settings, backend, verify) : undefined;
+): Promise<SignedIn> {
+  if (!isBuiltIn(backend))
+    return {answers: settings, stored: asks ? await signInToPlugin(context, settings, backend, verify) : undefined};
   const kind = credentialKind(backend, settings);
   const {setting} = credentialRows[kind];
   const {[setting]: secret} = settings;
   const {label} = definitions[setting];
-  if (secret?.source.kind === 'stored' || (secret === undefined && !asks)) return undefined;
+  if (secret?.source.kind === 'stored' || (secret === undefined && !asks)) return {answers: settings};
   if (secret?.source.kind === 'environment') {
     const question = `Save this ${label} for later shells?`;
-    if (!asks || !(await askYesNo(question, true, context))) return undefined;
+    if (!asks || !(await askYesNo(question, true, context))) return {answers: settings};
   }
-  const login = builtInLogin(context, settings, kind);
-  await confirmConfigured(context, login, asks);
+  await confirmConfigured(context, builtInLogin(context, settings, kind), asks);
+  let answers = settings;
   let input = secret?.value.reveal();
   let verifies = verify;
   for (;;) {
+    const login = builtInLogin(context, answers, kind);
     try {
       input ??= await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context);
-      if (asks && input.trim() === '') return undefined;
+      if (asks && input.trim() === '') return {answers};
       await verifyAndStore(context, login.enter(input), verifies);
-      return kind;
+      return {answers, stored: kind};
     } catch (error) {
       if (!asks) throw error;
       const failure = tellFailure(context, error);
-      const isWrong = isRefusal(failure) || failure.code === 'ERR_OPTION_INVALID';
+      const isUnfit = failure.code === 'ERR_OPTION_INVALID';
+      const isWrong = isRefusal(failure) || isUnfit;
       if (!isWrong && (await askYesNo(`Store the ${label} without checking it?`, false, context))) verifies = false;
-      else input = undefined;
+      else {
+        input = undefined;
+        if (!isUnfit) answers = await askForService(context, answers, backend);
+      }
     }
   }
 }

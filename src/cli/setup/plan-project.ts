@@ -3,23 +3,23 @@ import {inspect} from 'node:util';
 import {optionsOf, refuseUnfitSlugs} from '../../backends/resolve-backend.js';
 import {OptionText, stringsIn} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
-import {privateFilesIn, readIgnoreRules, scanBuildDirectory} from '../../bundle/index.js';
+import {planBundle, privateFilesIn, readIgnoreRules, scanBuildDirectory} from '../../bundle/index.js';
 import type {MycliConfig} from '../../config.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {withLock} from '../../files/lock.js';
 import {exists} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
-import {namesIn, readJsonRecord} from '../../projects/read-project.js';
+import {firstOf, foldersIn, namesIn, readJsonRecord} from '../../projects/read-project.js';
 import {findServerScripts, scriptsOf} from '../../projects/server-scripts.js';
-import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
-import {definitions} from '../../settings/definitions.js';
+import {detectBuild, isStaticBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {definitions, variableOf} from '../../settings/definitions.js';
 import {listPaths, listReasons} from '../../text/entry-names.js';
 import {asRecord} from '../../text/json.js';
 import {shellLine} from '../../text/suggest.js';
 import {hasCredentials} from '../../http/redact.js';
 import type {CommandContext} from '../command/command-context.js';
-import {missingSettings, requireTogether} from '../command/operation-options.js';
+import {bundleOptions, missingSettings, requireTogether} from '../command/operation-options.js';
 import type {Output} from '../output/output.js';
 import {configIn} from '../settings/config-file.js';
 import {isPluginBackend, missingApiSettings, serviceUrl, type ServiceKey} from '../settings/connection-options.js';
@@ -27,7 +27,7 @@ import {trustAddresses} from '../settings/credential-file.js';
 import {addressesIn} from '../settings/option-addresses.js';
 import {optionsFor, readPluginSettings} from '../settings/plugin-settings.js';
 import {readBackend} from '../settings/reach-backends.js';
-import type {Settings} from '../settings/settings.js';
+import {missingSetting, typed, type Settings} from '../settings/settings.js';
 import {newConfigName, type NewConfigName} from './config-name.js';
 import {signIn, type ProjectSetup, type StoredKind} from './login.js';
 import {takeOver} from './take-over.js';
@@ -52,8 +52,8 @@ interface ProjectPlan {
 }
 
 /** A missing origin, with the address on this machine that the last login was to: it is only used if it is passed. */
-function withTrial(what: string, error: RuntimeCliError, taken: Settings, known: Settings): RuntimeCliError {
-  if (what !== definitions.origin.label) return error;
+function withTrial(error: RuntimeCliError, taken: Settings, known: Settings): RuntimeCliError {
+  if (error.code !== 'ERR_ORIGIN_MISSING') return error;
   const addresses = [
     ['--origin', taken.origin, known.origin] as const,
     ['--api-origin', taken.apiOrigin, known.apiOrigin] as const,
@@ -77,7 +77,8 @@ export async function planProject(
   // What the project's configuration will imply is not known yet.
   output.completeHints({settings: []});
   if (isPluginBackend(preference)) await pluginOf(preference, context, settings);
-  const detected = await checkGuess(await detectBuild(cwd), cwd);
+  const built = await checkGuess(await detectBuild(cwd), cwd);
+  const detected = await checkServer(built, context, settings, setup.asks);
   if (detected?.exists === true || detected?.framework !== undefined) output.info(describeBuild(detected));
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
   const server = await serverBeside(detected, cwd);
@@ -90,20 +91,25 @@ export async function planProject(
     const start = {run: ['runtime:start', '--data', '.runtime-data']};
     output.info(trial ? `Your last login was to ${trial.value}.` : ['For a service on this machine, run ', start]);
   }
-  const answers = setup.asks ? await interview(context, suggested) : suggested;
-  const last = [answers.origin, answers.apiOrigin].find((setting) => setting?.source.kind === 'stored');
+  const asked = setup.asks ? await interview(context, suggested) : suggested;
+  const last = [asked.origin, asked.apiOrigin].find((setting) => setting?.source.kind === 'stored');
   if (last !== undefined) output.info(`Service: ${last.value} (from your last login).`);
-  const backend = backendOf(answers);
-  const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, answers) : undefined;
-  const options = plugin && (await plainOptions(plugin, answers, output));
+  const backend = backendOf(asked);
+  const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, asked) : undefined;
+  const options = plugin && (await plainOptions(plugin, asked, output));
   // The secret is asked for.
-  const ofApi = () => missingApiSettings(answers).filter((key) => key !== 'clientSecret');
+  const ofApi = () => missingApiSettings(asked).filter((key) => key !== 'clientSecret');
   const needed = backend === 'api' ? ofApi() : addressKeys(backend);
-  const missing = missingSettings(answers, ['projectSlug', ...needed]);
-  requireTogether(missing.map(({what, error}) => ({what, error: withTrial(what, error, taken, known)})));
-  const slugs = {projectSlug: answers.projectSlug?.value, targetSlug: answers.targetSlug?.value};
+  requireTogether(
+    missingSettings(asked, ['projectSlug', ...needed], (key) => {
+      // Its configuration is what is about to be written.
+      const error = missingSetting(key, typed(definitions[key].flag), variableOf(key));
+      return withTrial(error, taken, known);
+    }),
+  );
+  const slugs = {projectSlug: asked.projectSlug?.value, targetSlug: asked.targetSlug?.value};
   refuseUnfitSlugs(plugin?.backend ?? {name: backend}, slugs);
-  const stored = await signIn(context, answers, backend, setup);
+  const {answers, stored} = await signIn(context, asked, backend, setup);
   const addressOf = (key: ServiceKey) => {
     const {[key]: setting} = answers;
     return setting && serviceUrl(key, setting.source.name, setting.value);
@@ -121,6 +127,7 @@ export async function planProject(
     : isBuilt || build !== suggested.buildDirectory.value;
   // A site beside files that are not for visitors: the user decides, and then a push names it.
   const isNamed = isUsual && !isKnown && detected?.isGuess === true;
+  const isReady = isBuilt && layout?.unfit === undefined;
   const isStatic = answers.static?.value ?? (layout?.exists === true ? layout.static : undefined);
   const framework = isStatic === true ? undefined : layout?.framework;
   const hasOrigin = backend === 'legacy' || (backend === 'api' && answers.origin?.source.kind !== 'stored');
@@ -159,9 +166,9 @@ export async function planProject(
       ...addressKeys(backend).flatMap((key) => (answers[key]?.source.kind === 'config' ? [] : (addressOf(key) ?? []))),
       ...addressesIn(options),
     ],
-    canBuild: isBuilt || isNamed || detected?.buildCommand !== undefined,
+    canBuild: isReady || isNamed || detected?.buildCommand !== undefined,
     buildSteps: [
-      ...(isBuilt || detected?.buildCommand === undefined ? [] : [detected.buildCommand]),
+      ...(isReady || detected?.buildCommand === undefined ? [] : [detected.buildCommand]),
       ...(framework === undefined ? [] : await copyCommands(framework, {project: cwd, build})),
     ],
     pushArguments: isNamed ? [detected.buildDirectory, '--static'] : [],
@@ -219,6 +226,32 @@ async function checkGuess(detected: DetectedBuild | undefined, cwd: string): Pro
   const names = listPaths(found);
   const problem = `${buildDirectory === '.' ? 'This folder' : buildDirectory} has an index page, but also files that no visitor needs: ${names}.`;
   const advice = `If it is your site, list those that are not for visitors in .bundleignore, then run ${shellLine('mycli', 'push', buildDirectory, '--static')}`;
+  return {...detected, unfit: {problem, advice}};
+}
+
+/** A build of no known framework that a push would refuse for want of a server, or the site in it if that is meant. */
+async function checkServer(
+  detected: DetectedBuild | undefined,
+  context: CommandContext,
+  settings: Settings,
+  asks: boolean,
+): Promise<DetectedBuild | undefined> {
+  if (detected?.exists !== true || detected.static || detected.framework !== undefined || detected.unfit !== undefined)
+    return detected;
+  const {buildDirectory} = detected;
+  const {cwd, env, guardCode} = context;
+  const content = {...(await bundleOptions(settings)), buildDirectory, format: 'v2' as const};
+  const refused = await planBundle({...content, cwd, env, guardCode, now: () => new Date()}).catch(
+    (error: unknown) => isRuntimeCliError(error) && error.code === 'ERR_SSR_ENTRY_MISSING',
+  );
+  if (refused !== true) return detected;
+  const folders = (await foldersIn(resolve(cwd, buildDirectory))).map((name) => `${buildDirectory}/${name}`);
+  const site = await firstOf(folders, (folder) => isStaticBuild(resolve(cwd, folder)));
+  const problem = `${buildDirectory} has no server script (ssr.js, ssr.mjs or a folder server).`;
+  if (site === undefined) return {...detected, unfit: {problem, advice: 'Build the server of the application into it'}};
+  if (asks && (await askYesNo(`${problem} Push only ${site}, as a static site?`, false, context)))
+    return {...detected, buildDirectory: site, static: true};
+  const advice = `Build it, or, if ${site} is a static site, run ${shellLine('mycli', 'push', site, '--static')}`;
   return {...detected, unfit: {problem, advice}};
 }
 

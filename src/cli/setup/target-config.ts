@@ -30,7 +30,7 @@ export async function requireConfiguration(
   settings: Settings,
   slug: string,
   {configFile}: Pick<CommandContext, 'configFile'>,
-  readSlugs: () => Promise<readonly string[]>,
+  readSlugs: () => Promise<readonly string[] | undefined>,
 ): Promise<TargetConfiguration> {
   const configuration = await targetConfigurationOf(settings);
   if (Object.keys(configuration).length > 0) return configuration;
@@ -40,14 +40,17 @@ export async function requireConfiguration(
       ? ['To write its current state into the configuration, run: ', init]
       : ['Run ', init, `, and paste what it prints into ${basename(configFile.path)}.`];
   const listed = await readSlugs();
-  const others = new Set([...(configFile?.targets.keys() ?? []), ...listed]);
-  const meant = listed.includes(slug) ? [] : near(slug, [...others]);
+  // What the project does not have has no state to write.
+  const isThere = listed?.includes(slug) ?? true;
+  const others = new Set([...(configFile?.targets.keys() ?? []), ...(listed ?? [])]);
+  const meant = listed !== undefined && isThere ? [] : near(slug, [...others]);
+  const toCreate: Suggestion = [
+    'The project does not have it either. To create it, run: ',
+    {run: ['target:create', slug]},
+  ];
+  const next = isThere ? [toWrite] : meant.length > 0 ? [] : [toCreate];
   throw createError('ERR_USAGE', `The configuration does not describe the target "${slug}".`, {
-    suggestions: [
-      ...suggestNames(meant),
-      // What the project does not have has no state.
-      ...(listed.length > 0 && meant.length > 0 ? [] : [toWrite]),
-    ],
+    suggestions: [...suggestNames(meant), ...next],
   });
 }
 

@@ -94,10 +94,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login
 /** The settings with the URL of the service, which is asked for in a terminal. */
 async function withUrl(context: CommandContext, settings: Settings, key: 'origin' | 'apiOrigin'): Promise<Settings> {
   if (settings[key] !== undefined) return settings;
-  if (!canAsk(context)) {
-    const {advice: suggestions} = missingSetting(key);
-    throw createError('ERR_ORIGIN_MISSING', 'No service URL specified.', {suggestions});
-  }
+  if (!canAsk(context)) throw missingSetting(key);
   const check = (answer: string) => checkUrl(key, answer, context.env);
   const value = await askText({text: 'URL of the service', check}, context);
   return {...settings, [key]: {value, source: {kind: 'flag', name: 'your answer'}}};

@@ -1,7 +1,7 @@
 import {warnOfIncompleteApi} from '../../cli/settings/connection-options.js';
 import {explainSettings} from '../../cli/settings/load-settings.js';
 import {loadWantedBackends} from '../../cli/settings/load-backends.js';
-import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {columnsFlag, flagsOf, usualSets} from '../../cli/command/flags.js';
 
 export default class ConfigShow extends BaseCommand<typeof ConfigShow, 'config:show'> {
@@ -13,13 +13,16 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow, 'config:s
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --target staging --columns name,value',
-    '<%= config.bin %> <%= command.id %> --json',
+    '<%= config.bin %> <%= command.id %> origin --json',
   ];
+  static override readonly args = {
+    setting: Args.string({description: 'Key or flag of one setting, such as origin; default: all.'}),
+  };
   static override readonly flags = {...flagsOf(...usualSets), ...columnsFlag};
 
   protected async execute(context: CommandContext) {
     const {renderSettings} = await import('../../cli/output/render-lists.js');
-    const explained = await explainSettings(context);
+    const explained = await explainSettings(context, this.args.setting);
     warnOfIncompleteApi(context, explained.resolved);
     // A plugin's backend declares its secret options, which are masked from here on.
     await loadWantedBackends(context, explained.resolved);

@@ -41,7 +41,8 @@ export async function planRollback(
   const items = await readHistory(open, targetSlug, Infinity);
   await verifyTarget(open, targetSlug, items);
   const failed = await failedChecks(open, targetSlug);
-  const {current, previous, unclear, warnings} = previousDeployment(items, failed, await deployableIds(open));
+  const existing = await deployableIds(open);
+  const {current, previous, unclear, warnings} = previousDeployment(items, failed, existing);
   if (previous !== undefined) return {bundleId: previous.bundleId, current, previous, warnings};
   const {projectSlug} = open;
   const none = `The target "${targetSlug}" has no finished deployment`;
@@ -52,10 +53,14 @@ export async function planRollback(
       : unclear !== undefined
         ? `The server does not report what the target "${targetSlug}" ran before bundle ${String(current.bundleId)}.`
         : `${none} of a bundle other than ${String(current.bundleId)} to roll back to.`;
+  const push = {run: ['bundle:push', ...placeFlags({projectSlug, targetSlug})]};
+  const list = {run: ['bundle:list', ...placeFlags({projectSlug})]};
+  const hasOthers = existing === undefined || [...existing].some((id) => id !== current?.bundleId);
   throw createError('ERR_REJECTED', message, {
     suggestions: [
       ...warnings,
-      ['Pass --to ID. Run ', {run: ['bundle:list', ...placeFlags({projectSlug})]}, ' to list the bundles.'],
+      ...(hasOthers ? [['Pass --to ID. Run ', list, ' to list the bundles.']] : []),
+      ['To deploy something else, push it: ', push],
     ],
   });
 }

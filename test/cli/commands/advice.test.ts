@@ -253,7 +253,7 @@ describe('an argument', () => {
     ['push staging', 'If it is the target, pass --target staging.'],
     ['target:create qa staging', 'If it is the target to copy or the project, pass --copy-from staging or --project'],
     ['target:delete qa qb', 'It takes one target. Run it again for another.'],
-    ['config show origin', 'It shows all settings.'],
+    ['config show orign', 'Did you mean origin?'],
     ['--target staging push', 'Put the command before its flags: mycli push --target staging\n'],
     ['--target staging --wait -p=shop push', 'before its flags: mycli push --target staging --wait -p=shop\n'],
     ['--api-key abc push', 'Put the command before its flags: mycli push --api-key\n'],
@@ -466,6 +466,18 @@ describe('what to type next', () => {
     const second = await mycli(['bundle:push', '--wait']);
     expect(second.stdout).toContain(
       `Roll back: mycli rollback --project shop --target staging --origin ${runtime.origin}\n`,
+    );
+  });
+
+  test('is a push where a rollback finds nothing, and another bundle only if there is one', async () => {
+    await mycli(['bundle:push', '--wait']);
+    const push = `  To deploy something else, push it: mycli push --project shop --target staging --origin ${runtime.origin}\n`;
+    const first = await mycli(['rollback']);
+    expect([first.code, first.stderr]).toEqual([7, expect.stringContaining(push)]);
+    expect(first.stderr).not.toContain('--to');
+    await mycli(['bundle:push', '--target', 'other', '--wait']);
+    expect((await mycli(['rollback'])).stderr).toMatch(
+      /\n {2}Pass --to ID\. Run mycli list .*\n {2}To deploy something else, /,
     );
   });
 

@@ -163,7 +163,7 @@ describe('auth:login', () => {
 test('a login without a URL says so where nobody can be asked for it', async () => {
   const {code, stderr} = await mycli(['auth:login'], {stdin: canaries.key});
   expect(code).toBe(3);
-  expect(stderr).toContain('No service URL specified.\n  Pass --origin URL');
+  expect(stderr).toContain('No origin specified.\n  Pass --origin URL');
 });
 
 describe('a login in a checkout', () => {

@@ -178,7 +178,7 @@ test('bundle:rollback to a bundle that was deleted says so', async () => {
   const {code, stderr} = await mycli('bundle:rollback', '--wait');
   expect(code).toBe(7);
   expect(stderr).toContain('Skipped bundle 1, which was deleted.');
-  expect(stderr).toContain('Pass --to ID.');
+  expect(stderr).toContain('To deploy something else, push it: mycli push ');
   expect((await mycli('bundle:rollback', '--to', '1')).stderr).toContain('has no bundle 1.');
 });
 
@@ -206,5 +206,16 @@ describe('config:show', () => {
     const same = await mycli('config:show', '--target', 'staging');
     expect(same.stdout).toMatch(/\ntargetSlug +staging +--target; also MYCLI_TARGET; overrode prod /);
     expect(runtime.requests).toEqual([]);
+  });
+
+  test('shows one setting by its key or its flag', async () => {
+    for (const name of ['targetSlug', 'target']) {
+      const {stdout} = await mycli('config', 'show', name, '--json');
+      expect(JSON.parse(stdout)).toMatchObject({settings: [{name: 'targetSlug', value: 'staging'}]});
+    }
+    const mistyped = await mycli('config:show', 'orign');
+    expect([mistyped.code, mistyped.stderr]).toEqual([2, expect.stringContaining('Did you mean origin?')]);
+    const secret = 'a3f5c7e9b1d3f5a7c9e1b3d5f7a9c1e3b5d7f9a1';
+    expect((await mycli('config:show', secret)).stderr).not.toContain(secret);
   });
 });

@@ -187,6 +187,46 @@ describe('init without a terminal', () => {
     expect(await readdir(project)).not.toContain('mycli.config.ts');
   });
 
+  test('each advice about what is missing leads on, and none to a configuration that init refuses', async () => {
+    const {code, stderr} = await mycli(['init', '--yes']);
+    expect([code, stderr]).toEqual([
+      3,
+      expect.stringMatching(/\n {2}Pass --origin URL, or set MYCLI_RUNTIME_ORIGIN\.\n/),
+    ]);
+    const known: Readonly<Record<string, string>> = {
+      ORGANIZATION: runtime.credentials.organizationId,
+      URL: runtime.credentials.tokenUrl,
+      ID: runtime.credentials.clientId,
+    };
+    const api = ['init', '--yes', '--api-origin', runtime.origin];
+    const missing = await mycli(api);
+    expect(missing.stderr).not.toContain('mycli.config');
+    const advised = [...missing.stderr.matchAll(/Pass (--[\w-]+) (\w+)/g)].flatMap(([, flag = '', value = '']) => [
+      flag,
+      known[flag === '--organization' ? 'ORGANIZATION' : value] ?? value,
+    ]);
+    expect(advised).toHaveLength(6);
+    expect(await mycli([...api, ...advised])).toMatchObject({code: 0});
+  });
+
+  test('says of a build without a server what a push would miss, and the site in it can be pushed', async () => {
+    await rm(project, {recursive: true});
+    await write({'build/static/index.html': '<p>Hi</p>'});
+    const args = ['init', '-y', '-p', 'shop', '-t', 'staging', '--origin', runtime.origin];
+    const {code, stdout, stderr} = await mycli(args);
+    expect(code).toBe(0);
+    expect(stderr).toContain('Warning: build has no server script (ssr.js, ssr.mjs or a folder server).');
+    expect(stdout).toMatch(/\nNext, build the application and run:\n/);
+    const env = {MYCLI_API_KEY: canary};
+    const refused = await mycli(['push', '--wait', '--json'], {env});
+    expect(JSON.parse(refused.stdout)).toMatchObject({error: {code: 'ERR_SSR_ENTRY_MISSING'}});
+    const [, advised = ''] = /run mycli (push .*)\.\n/.exec(stderr) ?? [];
+    expect(advised).toBe('push build/static --static');
+    expect(await mycli(advised.split(' '), {env})).toMatchObject({code: 0});
+    await write({'build/ssr.mjs': 'export default () => undefined;'});
+    expect((await mycli([...args, '--force'])).stdout).toMatch(/\nNext:\n {2}mycli login\n {2}mycli push --wait\n$/);
+  });
+
   test('names the login among the commands to type next, when a push would have no credentials', async () => {
     await rm(join(project, 'dist'), {recursive: true});
     const {stdout} = await mycli(['init', '-p', 'shop', '--origin', runtime.origin]);
@@ -270,6 +310,40 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
     expect(await ended).toBe(130);
     expect(await readdir(project)).toEqual(['dist', 'package.json']);
     expect(await readdir(root)).not.toContain('.config');
+  });
+
+  test('init: offers the site in a build without a server, and a push needs nothing more', async () => {
+    await rm(project, {recursive: true});
+    await write({'build/static/index.html': '<p>Hi</p>'});
+    const {answer, ended} = onTerminal(`init -p shop -t staging --origin ${runtime.origin}`);
+    await answer('as a static site? (y/N)', 'y');
+    await answer('Build folder: (build/static)', '');
+    await answer('(hidden, empty to skip):', canary);
+    expect(await ended).toBe(0);
+    expect(await config()).toContain("  buildDirectory: 'build/static',\n  static: true,\n");
+    const {stdout} = await mycli(['push', '--wait', '--json'], {env: {MYCLI_API_KEY: canary}});
+    expect(JSON.parse(stdout)).toMatchObject({deployed: true});
+  });
+
+  test('init: an answer that was wrong can be corrected once the service was asked', async () => {
+    const {organizationId, clientId, tokenUrl} = runtime.credentials;
+    const wrong = `${runtime.origin}/no-such-path`;
+    const {answer, ended} = onTerminal(
+      `init --runtime-backend api -p shop -t staging --organization ${organizationId}`,
+    );
+    await answer('URL of the service:', runtime.origin);
+    await answer('Token URL:', wrong);
+    await answer('Client ID:', clientId);
+    await answer('Build folder: (dist)', '');
+    await answer('(hidden, empty to skip):', canary);
+    await answer(`URL of the service: (${runtime.origin})`, '');
+    await answer('Token URL:', tokenUrl);
+    await answer(`Client ID: (${clientId})`, '');
+    await answer('(hidden, empty to skip):', canary);
+    expect(await ended).toBe(0);
+    const written = await config();
+    expect(written).toContain(`tokenUrl: '${tokenUrl}'`);
+    expect(written).not.toContain(wrong);
   });
 
   test.each(['init', 'push'])('%s: asks for what it needs, and again for what will not do', async (name) => {

@@ -265,6 +265,27 @@ describe('target:diff and target:apply', () => {
     expect(await documentOf('target:invalidate /images/*.png --target staging')).toMatchObject({code: 0});
   });
 
+  test('each advice about a target that nothing describes, and that is not there, leads on', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    const without = await bench.mycli(['target:diff']);
+    expect({code: without.code, stderr: without.stderr}).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(
+        'Pass its slug as an argument, or set MYCLI_TARGET or targetSlug in mycli.config.',
+      ),
+    });
+    let typed = ['target:diff', 'qa'];
+    const followed: string[] = [];
+    while (typed.length > 0 && followed.length < 5) {
+      followed.push(String(typed[0]));
+      const {stderr} = await bench.mycli(typed);
+      typed = /run: mycli (.*)/.exec(stderr)?.[1]?.split(' ') ?? [];
+    }
+    expect(followed).toEqual(['target:diff', 'target:create']);
+    expect((await bench.mycli(['target:diff', 'qa'])).stderr).toContain('run: mycli target:diff qa --init');
+    expect(await documentOf('target:diff qa --init')).toMatchObject({code: 0});
+  });
+
   test('a target that is passed as a flag belongs into the argument, which the error says', async () => {
     for (const command of ['target:diff', 'target:apply', 'target:delete', 'target:create']) {
       for (const flag of ['--target', '-t']) {

@@ -233,7 +233,7 @@ test('init: the last login is shown without questions, and one to this machine i
   const given = {flags: {project: 'shop', target: 'staging', static: true}};
   await login('http://127.0.0.1:1');
   await expect(plan([], given)).rejects.toMatchObject({
-    code: 'ERR_USAGE',
+    code: 'ERR_ORIGIN_MISSING',
     suggestions: [expect.any(String), 'For your login to this machine, pass --origin http://127.0.0.1:1'],
   });
   await login('https://last.example');

@@ -130,7 +130,7 @@ describe('init', () => {
     await mycli(['login', '--origin', runtime.origin], {}, canary);
     await write({'project/dw.json': {mrtOrigin: 'https://other.example', mrtProject: 'shop'}});
     const {code, stderr} = await mycli(['init', '--yes']);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('No origin specified.')]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('No origin specified.')]);
     expect(stderr).toContain(
       `The last login, to ${runtime.origin}, is not used: dw.json is for https://other.example.`,
     );
