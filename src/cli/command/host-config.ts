@@ -20,6 +20,7 @@ import {
   pluginListProblem,
   projectPlugins,
   reinstall,
+  sourceOf,
   targetOf,
   userPlugins,
 } from './plugins.js';
@@ -134,9 +135,15 @@ async function callHooks(
   const {Command: command} = options as {readonly Command?: object};
   if (command !== undefined && Object.hasOwn(command, 'plugin'))
     Object.defineProperty(command, 'plugin', {enumerable: false});
+  const loadPart = async (plugin: Interfaces.Plugin, target: string): Promise<unknown> => {
+    const source = sourceOf(plugin.root, target);
+    if (source === undefined) return ModuleLoader.load(plugin, target);
+    const {loadModule} = await import('../../modules/load-module.js');
+    return loadModule(source);
+  };
   const callHook = async (plugin: Interfaces.Plugin, target: string, name: string) => {
     try {
-      const hook = hookIn(await ModuleLoader.load(plugin, target), name);
+      const hook = hookIn(await loadPart(plugin, target), name);
       return await hook.call(context, withHidden({...options}, {config, context}));
     } catch (thrown) {
       throw inFile(thrown, resolve(plugin.root, target));

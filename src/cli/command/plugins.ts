@@ -208,19 +208,10 @@ export async function findPluginProblems(folder: string, version: string): Promi
   const {hooks, commands} = manifest['oclif'];
   const peer = await peerProblem(name, manifest['peerDependencies'], version);
   const declared = [...Object.values(asRecord(hooks)).flat(), commands].flatMap(targetOf);
-  // oclif links it anyway, and then every command would warn. It accepts names without an extension.
-  const lacking = declared.find(
-    (path) => !['', '.js', '.ts'].some((ending) => existsSync(resolve(root, path + ending))),
-  );
-  const isInstalled = root.split(sep).includes('node_modules');
-  if (lacking !== undefined && isInstalled) {
-    const suggestion = 'Report it to its authors: "files" in its package.json may leave it out.';
-    return [...peer, {message: `${name} lacks ${lacking}.`, suggestion}];
-  }
-  if (lacking !== undefined) {
-    const message = `${name} is linked but not built: ${lacking} does not exist.`;
-    return [...peer, {message, suggestion: `Build it in ${root}, for example with npm run build.`}];
-  }
+  // oclif links it anyway, and then every command would warn.
+  const lacking = lackingPart(root);
+  if (lacking !== undefined) return [...peer, lacking];
+  const isInstalled = isInModules(root);
   const own = targetOf(commands).length === 0 ? [] : ['oclif.manifest.json'];
   if (own.some((path) => !existsSync(resolve(root, path)))) {
     const message = `${name} has commands but no oclif.manifest.json, so mycli loads all of them at every start.`;
@@ -230,6 +221,39 @@ export async function findPluginProblems(folder: string, version: string): Promi
   if (unpublished === undefined || isInstalled) return peer;
   const message = `${name} would be published without ${unpublished}, which "files" in its package.json leaves out.`;
   return [...peer, {message, suggestion: 'Add it, or its folder.'}];
+}
+
+/** A file that the package.json of a plugin names, and that is not there. */
+export function lackingPart(root: string): PluginProblem | undefined {
+  const manifest = readManifest(join(root, 'package.json'));
+  const {hooks, commands} = asRecord(manifest?.['oclif']);
+  const name = String(manifest?.['name']);
+  const lacking = [...Object.values(asRecord(hooks)).flat(), commands]
+    .flatMap(targetOf)
+    .find((path) => !isThere(root, path) && sourceOf(root, path) === undefined);
+  if (lacking === undefined) return undefined;
+  if (isInModules(root)) {
+    const suggestion = 'Report it to its authors: "files" in its package.json may leave it out.';
+    return {message: `${name} lacks ${lacking}.`, suggestion};
+  }
+  const message = `${name} is linked but not built: ${lacking} does not exist.`;
+  return {message, suggestion: `Build it in ${root}, for example with npm run build.`};
+}
+
+/** oclif accepts names without an extension. */
+function isThere(root: string, path: string): boolean {
+  return ['', '.js', '.ts'].some((ending) => existsSync(resolve(root, path + ending)));
+}
+
+function isInModules(root: string): boolean {
+  return root.split(sep).includes('node_modules');
+}
+
+/** The TypeScript of a file of a linked plugin that is not built: `hook.ts` or `src/hook.ts` for `dist/hook.js`. */
+export function sourceOf(root: string, path: string): string | undefined {
+  const [, rest] = /^(?:\.\/)?[^/]+\/(.+?)(?:\.js)?$/.exec(path) ?? [];
+  if (rest === undefined || isThere(root, path) || isInModules(root)) return undefined;
+  return [`${rest}.ts`, `src/${rest}.ts`].map((file) => resolve(root, file)).find((file) => existsSync(file));
 }
 
 /** Whether npm publishes a path, as far as the patterns in `files` tell without being matched. */

@@ -38,7 +38,7 @@ import {completionRequest} from './complete.js';
 import {createSession, type Session} from './session.js';
 import {ownSignals, yieldTerminal} from './signals.js';
 import {loadConfig, type HostConfig} from './host-config.js';
-import {skipsPlugins} from './plugins.js';
+import {lackingPart, skipsPlugins, userPlugins} from './plugins.js';
 
 // oclif loads it by name from this file, which is loaded already.
 export {GroupedHelp};
@@ -141,7 +141,7 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session):
     const suggestions = ['Change to a folder that exists.'];
     throw createError('ERR_OPTION_INVALID', 'The working directory no longer exists.', {suggestions});
   }
-  // A linked plugin is what its package.json names: oclif would look for its TypeScript.
+  // Hooks that are not built are run from their TypeScript: oclif needs tsx for it, and warns without it.
   settings.enableAutoTranspile = false;
   const typed = host.argv.slice(2);
   const given = commandFirst(spellHelp(typed));
@@ -182,7 +182,10 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
     session.output.releaseStdout();
     await new GroupedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
   } else if (command === undefined) {
-    throw unknownCommand(args, config);
+    const listed = config.options.userPlugins === true ? userPlugins(config.dataDir) : [];
+    const unbuilt = listed.flatMap(({folder}) => lackingPart(folder) ?? []);
+    const suggestions = unbuilt.map(({message, suggestion}) => `${message} ${suggestion}`);
+    throw amendError(unknownCommand(args, config), {suggestions});
   } else {
     session.foreign = isForeign;
     if (isForeign) {

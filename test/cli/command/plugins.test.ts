@@ -381,6 +381,38 @@ describe('plugins of the user', () => {
   });
 });
 
+test.each(['module', 'commonjs'])('a linked plugin in TypeScript runs its hook without a build (%s)', async (type) => {
+  await using bench = await createPluginBench();
+  const root = join(bench.root, 'mycli-plugin-typed');
+  const files = {
+    'package.json': JSON.stringify({
+      ...{name: 'mycli-plugin-typed', version: '1.0.0', type},
+      oclif: {commands: './dist/commands', hooks: {'mycli:backends': './dist/src/hook.js'}},
+    }),
+    'src/hook.ts': `
+      import {name} from './name.js';
+      import type {Nothing} from 'mycli-typed-nothing';
+      const upload = async (bundle: {size: number}): Promise<object> => ({bundleId: 'b' + name, raw: {}});
+      export default async () => ({backends: [{apiVersion: 1, name, summary: 'Typed', formats: ['v2'], upload}]});`,
+    'src/name.ts': "enum Names {typed = 'typed'}\nexport const name: string = Names.typed;\n",
+  };
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), {recursive: true});
+    await writeFile(join(root, path), content);
+  }
+  const unbuilt = 'mycli-plugin-typed is linked but not built: ./dist/commands does not exist. Build it in ';
+  const linked = await bench.mycli(['plugins:link', '--no-install', root]);
+  expect(linked.stderr.replaceAll(/[\s›]+/g, ' ')).toContain(unbuilt);
+  const pushed = await bench.mycli(['bundle:push', '--runtime-backend', 'typed']);
+  expect(pushed).toMatchObject({code: 0, stdout: expect.stringContaining('Pushed bundle btyped') as string});
+  const command = await bench.mycli(['typed:greet']);
+  expect(command).toMatchObject({code: 2, stderr: expect.stringContaining(unbuilt) as string});
+  // What is built is what runs.
+  await mkdir(join(root, 'dist/src'), {recursive: true});
+  await writeFile(join(root, 'dist/src/hook.js'), 'throw new Error("the built hook");\n');
+  expect((await bench.mycli(['bundle:push', '--runtime-backend', 'typed'])).stderr).toContain('the built hook');
+});
+
 test('a plugin that a package depends on beside mycli needs no link', async () => {
   await using bench = await createPluginBench();
   const root = dirname(dirname(binary));
