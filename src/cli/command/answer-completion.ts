@@ -8,6 +8,7 @@ import {matchModeSchema} from '../../settings/schemas.js';
 import * as v from 'valibot';
 import {makePrivateDirectory, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
 import {findConfigFile, loadConfigFile, type ConfigSearch} from '../settings/config-file.js';
+import type {ConfigFile} from '../settings/settings.js';
 import {givenValue} from './command-line.js';
 import {complete, completionLines} from './complete.js';
 import {HostConfig, type HostOptions} from './host-config.js';
@@ -57,20 +58,30 @@ export async function answerCompletion(words: readonly string[], options: HostOp
 const keptSchema = v.object({mtimeMs: v.number(), size: v.number(), names: v.record(v.string(), v.array(v.string()))});
 type Kept = v.InferOutput<typeof keptSchema>;
 
-/** The names in a configuration, by the flags that take them. Those of code are kept until its file changes. */
 async function namesInConfig(
   search: ConfigSearch,
   cache: string,
   explicit: string | undefined,
 ): Promise<Kept['names'] | undefined> {
   const path = await findConfigFile(search, explicit);
-  if (path === undefined) return undefined;
+  return path === undefined ? undefined : namesOfConfig(path, cache, () => loadConfigFile(search, path));
+}
+
+/**
+ * The names in a configuration, by the flags that take them. Those of code are kept until its file changes.
+ * @param load Runs the code.
+ */
+export async function namesOfConfig(
+  path: string,
+  cache: string,
+  load: () => Promise<ConfigFile | undefined>,
+): Promise<Kept['names']> {
   const {mtimeMs, size} = await stat(path);
   const folder = join(cache, 'completion');
   const place = join(folder, `${createHash('sha256').update(path).digest('hex')}.json`);
   const kept = v.safeParse(keptSchema, (await readPrivateFile(place).catch(() => undefined))?.value);
   if (kept.success && kept.output.mtimeMs === mtimeMs && kept.output.size === size) return kept.output.names;
-  const file = await loadConfigFile(search, path);
+  const file = await load();
   const all = [file?.settings ?? {}, ...(file?.targets.values() ?? [])];
   const names = {
     project: all.flatMap(({projectSlug}) => projectSlug ?? []),

@@ -130,6 +130,12 @@ export class CommandContext {
     output.addSecrets(secretValues(settings));
     for (const line of spacedVariables(settings, this.env)) output.warn(line);
     output.completeHints({settings: named});
+    const {file} = sources;
+    if (output.interactive && file !== undefined && !file.path.endsWith('.json')) {
+      // A Tab in this terminal then needs not run the code.
+      const {namesOfConfig} = await import('./answer-completion.js');
+      await namesOfConfig(file.path, this.config.cacheDir, () => Promise.resolve(file)).catch(() => undefined);
+    }
     return settings;
   }
 }

@@ -1,8 +1,10 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import process from 'node:process';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {makeFolder} from '../../folder.js';
+import {hasScript, openTerminal} from '../pseudo-terminal.js';
 import {binary, runCli} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 
@@ -80,6 +82,16 @@ test('completion: a configuration that is code runs again once its file has chan
   expect(await complete()).toMatchObject({stdout: 'staging\n', stderr: ''});
   await writeFile(join(cwd, 'mycli.config.mjs'), code('production'));
   await expect.poll(async () => (await complete()).stdout).toBe('production\n');
+});
+
+test.skipIf(!hasScript)('completion: what a command in a terminal has read needs no code', async () => {
+  const code = "console.error('ran'); export default {targetSlug: 'staging'};";
+  const cwd = await makeFolder({'mycli.config.mjs': code, 'build/ssr.js': ''});
+  const env = {XDG_CACHE_HOME: join(cwd, 'cache'), HOME: cwd, TERM: 'xterm'};
+  const command = `'${process.execPath}' '${binary}' build --dry-run`;
+  expect(await openTerminal(command, {cwd, env: {...env, PATH: process.env['PATH'] ?? ''}}).ended).toBe(0);
+  const completed = await runCli(binary, ['completion:words', '--', 'push', '--target', ''], {cwd, env});
+  expect(completed).toMatchObject({stdout: 'staging\n', stderr: ''});
 });
 
 test('completion: a blank is an empty word, for PowerShell, which passes none', async () => {
