@@ -94,7 +94,6 @@ export async function readBundle(project: ProjectLayout, bundleId: BundleId): Pr
   throw failure(
     'ERR_BUNDLE_UNKNOWN',
     found ? `Bundle ${bundleId} was deleted on ${String(found.deletedAt)}.` : `Bundle ${bundleId} does not exist.`,
-    ['Run mycli bundle:list to list the bundles.'],
   );
 }
 

@@ -20,8 +20,8 @@ import {
   pluginListProblem,
   projectPlugins,
   reinstall,
-  sourceOf,
   targetOf,
+  typescriptOf,
   userPlugins,
 } from './plugins.js';
 import type {Session} from './session.js';
@@ -136,7 +136,7 @@ async function callHooks(
   if (command !== undefined && Object.hasOwn(command, 'plugin'))
     Object.defineProperty(command, 'plugin', {enumerable: false});
   const loadPart = async (plugin: Interfaces.Plugin, target: string): Promise<unknown> => {
-    const source = sourceOf(plugin.root, target);
+    const source = typescriptOf(plugin.root, target);
     if (source === undefined) return ModuleLoader.load(plugin, target);
     const {loadModule} = await import('../../modules/load-module.js');
     return loadModule(source);

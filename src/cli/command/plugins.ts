@@ -230,7 +230,7 @@ export function lackingPart(root: string): PluginProblem | undefined {
   const name = String(manifest?.['name']);
   const lacking = [...Object.values(asRecord(hooks)).flat(), commands]
     .flatMap(targetOf)
-    .find((path) => !isThere(root, path) && sourceOf(root, path) === undefined);
+    .find((path) => !isThere(root, path) && typescriptOf(root, path) === undefined);
   if (lacking === undefined) return undefined;
   if (isInModules(root)) {
     const suggestion = 'Report it to its authors: "files" in its package.json may leave it out.';
@@ -250,7 +250,7 @@ function isInModules(root: string): boolean {
 }
 
 /** The TypeScript of a file of a linked plugin that is not built: `hook.ts` or `src/hook.ts` for `dist/hook.js`. */
-export function sourceOf(root: string, path: string): string | undefined {
+export function typescriptOf(root: string, path: string): string | undefined {
   const [, rest] = /^(?:\.\/)?[^/]+\/(.+?)(?:\.js)?$/.exec(path) ?? [];
   if (rest === undefined || isThere(root, path) || isInModules(root)) return undefined;
   return [`${rest}.ts`, `src/${rest}.ts`].map((file) => resolve(root, file)).find((file) => existsSync(file));

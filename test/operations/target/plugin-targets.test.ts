@@ -146,19 +146,25 @@ test('a preview that its service copied whole is not production, and has not the
 });
 
 test.each([
-  ['production', {production: true}, false],
-  ['with the host name of its source', {externalHost: 'www.example.com'}, false],
-  ['without its access header', {}, true],
-])('a preview that a run left %s is finished by the next one', async (_, ofSource, access) => {
+  ['production', {production: true}, false, 0],
+  ['production, before it was ready,', {production: true}, false, 3],
+  ['with the host name of its source', {externalHost: 'www.example.com'}, false, 0],
+  ['without its access header', {}, true, 0],
+])('a preview that a run left %s is finished by the next one', async (_, ofSource, access, looksUntilReady) => {
   const settings = new Map<string, TargetSettings>([['qa', ofSource]]);
   const headers: AccessItem[] = [];
   let interrupted = true;
+  let looks = looksUntilReady;
   const refuseOnce = () => {
     if (interrupted) throw new Error('The run ends here.');
   };
   const {options, slugs, calls, host} = await startNameless({
     listTargets: async () => ({
-      items: [...slugs].map((targetSlug) => ({targetSlug, production: settings.get(targetSlug)?.['production']})),
+      items: [...slugs].map((targetSlug) =>
+        !interrupted && targetSlug.startsWith('preview') && looks-- > 0
+          ? {targetSlug, state: 'creating'}
+          : {targetSlug, state: 'ready', production: settings.get(targetSlug)?.['production']},
+      ),
     }),
     createTarget: async ({targetSlug, copyFrom = ''}: CreateTargetRequest) => {
       slugs.add(targetSlug);
@@ -177,11 +183,18 @@ test.each([
     },
   });
   const pushRecords = {read: async () => undefined, write: async () => undefined};
-  const preview = {...options, branch: 'a', copyFrom: 'qa', pushRecords, configuration: access ? {access} : {}};
+  const preview = {
+    ...options,
+    branch: 'a',
+    copyFrom: 'qa',
+    pollInterval: 0.01,
+    pushRecords,
+    configuration: access ? {access} : {},
+  };
   await expect(deployPreview(preview, host)).rejects.toThrow('The run ends here.');
   expect(calls).toEqual([]);
   interrupted = false;
-  expect(await planPreview(preview, host)).toMatchObject({creates: false});
+  if (looksUntilReady === 0) expect(await planPreview(preview, host)).toMatchObject({creates: false});
   const up = async () => deployedPreview(await deployPreview(preview, host), 'a');
   const finished = await up();
   expect(finished.created).toBe(false);
