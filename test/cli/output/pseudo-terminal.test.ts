@@ -122,7 +122,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
   test('a warning stands below its step while one can still stop, once, and its lines keep their indentation', async () => {
     await writeFile(join(root, 'build/other.js'), '');
     await writeFile(join(root, 'build/page.html'), '');
-    const push = ['bundle:push', '--ssr-only', 'ssr.js'];
+    const push = ['bundle:push', '--create', '--ssr-only', 'ssr.js'];
     const screen = onTerminal(push, await environment({faults: ['hangx1:route=upload']}), 60);
     await screen.shows('Warning:');
     await screen.shows('Upload the bundle');
@@ -142,7 +142,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
   test('no line is longer than a narrow terminal is wide', async () => {
     const {MYCLI_RUNTIME_ORIGIN: origin = '', MYCLI_PROJECT: projectSlug, ...rest} = await environment();
     await writeFile(join(root, 'mycli.config.json'), JSON.stringify({origin, projectSlug}));
-    const screen = onTerminal(['bundle:push'], {...rest, MYCLI_TRUSTED_ORIGINS: origin}, 40);
+    const screen = onTerminal(['bundle:push', '--create'], {...rest, MYCLI_TRUSTED_ORIGINS: origin}, 40);
     expect(await screen.ended).toBe(0);
     const lines = remaining(screen.text());
     expect(lines.length).toBeGreaterThan(8);
@@ -220,7 +220,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     await once(server, 'listening');
     const {port} = server.address() as AddressInfo;
     const silent = {...(await environment()), MYCLI_RUNTIME_ORIGIN: `http://127.0.0.1:${String(port)}`};
-    const screen = onTerminal(['bundle:push'], silent);
+    const screen = onTerminal(['bundle:push', '--create'], silent);
     await once(server, 'request');
     await writeFile(join(root, 'crash'), '');
     expect(await screen.ended).toBe(10);
