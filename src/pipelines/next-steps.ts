@@ -35,7 +35,7 @@ export async function withNextSteps<Made extends Ledger, Result>(
   const asks = history && status === 'finished';
   const [url, goesBack] = await Promise.all([
     urlOf(ledger) ?? ledger.listedUrl ?? quickLook(open, (once) => listedUrl(once, targetSlug)),
-    asks && canRollBack(open, targetSlug),
+    asks && canRollBack(open, targetSlug, ledger.deployment),
   ]);
   ledger.url = url;
   return {took, result: resultOf(ledger), next: {...next, canRollBack: goesBack === true}};

@@ -72,15 +72,27 @@ export async function deployableIds(open: OpenBackend): Promise<ReadonlySet<Bund
   return bundles && new Set(bundles.items.filter(({status}) => status !== 'deleting').map(({bundleId}) => bundleId));
 }
 
-/** Whether a rollback would find a bundle: a look that nobody hears of. Undefined if it fails. */
-export async function canRollBack(open: OpenBackend, targetSlug: string): Promise<boolean | undefined> {
+/**
+ * Whether a rollback would find a bundle: a look that nobody hears of. Undefined if it fails.
+ * @param ours a deployment that has finished. If a later one is live, that is warned of, and not to be rolled back.
+ */
+export async function canRollBack(
+  open: OpenBackend,
+  targetSlug: string,
+  ours?: DeploymentRef,
+): Promise<boolean | undefined> {
   if (open.backend.listDeployments === undefined) return false;
   const [items, existing] = await Promise.all([
     quickLook(open, (once) => readHistory(once, targetSlug)),
     quickLook(open, deployableIds),
   ]);
   if (items === undefined) return undefined;
-  return previousDeployment(items, await failedChecks(open, targetSlug), existing).previous !== undefined;
+  const {current, previous} = previousDeployment(items, await failedChecks(open, targetSlug), existing);
+  const id = ours?.deploymentId;
+  const own = id === undefined ? -1 : items.findIndex((item) => String(item.deployment.deploymentId) === String(id));
+  if (current === undefined || own <= items.indexOf(current)) return previous !== undefined;
+  open.host.outlet.warn(`${targetSlug} runs bundle ${String(current.bundleId)}, which was deployed after this one.`);
+  return false;
 }
 
 type KnownDeployment = DeploymentItem & {readonly bundleId: BundleId};

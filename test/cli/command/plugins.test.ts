@@ -381,6 +381,35 @@ describe('plugins of the user', () => {
   });
 });
 
+test('a push says that another one has deployed after it, and does not advise to roll that back', async () => {
+  await using bench = await createPluginBench();
+  const root = join(bench.root, 'mycli-plugin-shared');
+  const oclif = {hooks: {'mycli:backends': './hook.js'}};
+  const hook = `
+    const of = (id, more) => ({deployment: {deploymentId: id}, bundleId: 'b' + id, status: 'finished', ...more});
+    const backend = {apiVersion: 1, name: 'shared', summary: 'Shared', formats: ['v2'],
+      upload: async () => ({bundleId: 'b2', raw: {}}),
+      deploy: async () => ({...of(2), raw: {}}),
+      listDeployments: async () => ({items: (process.env.LATER ? [3, 2, 1] : [2, 1]).map((id) => of(id))}),
+    };
+    export default async () => ({backends: [backend]});`;
+  await mkdir(root);
+  await writeFile(join(root, 'package.json'), JSON.stringify({name: 'mycli-plugin-shared', type: 'module', oclif}));
+  await writeFile(join(root, 'hook.js'), hook);
+  const plugins = [{name: 'mycli-plugin-shared', root, type: 'link'}];
+  await writeFile(join(bench.root, 'data/mycli/package.json'), JSON.stringify({oclif: {schema: 1, plugins}}));
+  const push = (env = {}) => bench.mycli(['bundle:push', '--runtime-backend', 'shared', '-t', 'qa'], env);
+  const alone = await push();
+  expect([alone.code, alone.stdout, alone.stderr]).toEqual([
+    0,
+    expect.stringContaining('Roll back: '),
+    expect.not.stringContaining('after this one'),
+  ]);
+  const overtaken = await push({LATER: '1'});
+  expect([overtaken.code, overtaken.stdout]).toEqual([0, expect.not.stringContaining('Roll back: ')]);
+  expect(overtaken.stderr).toContain('Warning: qa runs bundle b3, which was deployed after this one.');
+});
+
 test.each(['module', 'commonjs'])('a linked plugin in TypeScript runs its hook without a build (%s)', async (type) => {
   await using bench = await createPluginBench();
   const root = join(bench.root, 'mycli-plugin-typed');
