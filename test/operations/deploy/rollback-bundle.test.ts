@@ -35,12 +35,12 @@ describe.each(['legacy', 'api'])('a rollback with %s', (preference) => {
     expect(await history(service)).toEqual(['2 finished', '3 finished', '3 finished', '2 finished', '1 finished']);
   });
 
-  test('with nothing to go back to deploys nothing, and says how to name a bundle', async () => {
+  test('with nothing to go back to deploys nothing, and says to push if there is no other bundle', async () => {
     const service = await startService();
     await service.push({targetSlug: 'staging'});
     await expect(rollback(service, {preference})).rejects.toMatchObject({
       code: 'ERR_REJECTED',
-      suggestions: [expect.stringContaining('--to ID') as string],
+      suggestions: [expect.stringContaining('push it: mycli bundle:push') as string],
     });
     expect(await history(service)).toEqual(['1 finished']);
   });
@@ -128,7 +128,7 @@ describe('the history that a rollback reads', () => {
     await expect(rollbackAmong([row(3, 3, 'Cancelled'), row(2, 2), row(1, 1)])).rejects.toMatchObject({
       code: 'ERR_REJECTED',
       message: 'The server does not report which bundle the target "staging" runs.',
-      suggestions: [expect.stringContaining('--to ID') as string],
+      suggestions: [expect.stringContaining('push it: mycli bundle:push') as string],
     });
   });
 });
