@@ -19,7 +19,7 @@ import {faultCases} from './cases/fault-cases.js';
 import {listCases} from './cases/list-cases.js';
 import {targetCases} from './cases/target-cases.js';
 import {resumeCase, uploadCases} from './cases/upload-cases.js';
-import {NotTried, outcomeOf, redactedError, shown, withCode} from './expectations.js';
+import {NotTried, outcomeOf, redactedError, refusedCredentials, shown} from './expectations.js';
 import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
 import {triedOperations, uploadOperation} from './operations.js';
 import {Relay} from './relay.js';
@@ -101,8 +101,8 @@ async function problemOf(subject: Subject): Promise<string> {
   if (!verify && !listBundles) return '';
   const asking = verify ? subject.call('verify', undefined) : subject.call('listBundles', {limit: 1});
   const {error} = await outcomeOf<unknown>(asking);
-  const isRefused = withCode('ERR_NETWORK', 'ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH').fits;
-  return error && isRefused(error) ? `${shown(error)} Every case would fail. Check what openService() returns.` : '';
+  const isHopeless = error && (error.code === 'ERR_NETWORK' || refusedCredentials.fits(error));
+  return isHopeless ? `${shown(error)} Every case would fail. Check what openService() returns.` : '';
 }
 
 /** All cases, without those for members that the backend does not have. */

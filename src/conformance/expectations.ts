@@ -85,6 +85,8 @@ export function withCode(...codes: readonly ErrorCode[]): ExpectedError {
   return {text: codes.join(' or '), fits: ({code}) => codes.includes(code)};
 }
 
+export const refusedCredentials = withCode('ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH');
+
 /** Asserts that a call fails as expected. `what`: what the backend was asked for. */
 export async function expectError(
   what: string,

@@ -50,6 +50,12 @@ const partial = new Map<string, BundleItem>();
 /** The upload that is under way, by the origin of its service. */
 const begun = new Map<string, {readonly sha256: string; readonly result: Promise<UploadResult>}>();
 
+/** How many deployments are under way, by the origin of their service. */
+const deploying = new Map<string, number>();
+
+/** The IDs of deployments that are in no list. */
+const unlisted = new Set<unknown>();
+
 const onBundles = ['deploy', 'download', 'deleteBundle'] as const;
 /** What the host asks for besides settings and logins. */
 const operations = (Object.keys(backendMembers) as MemberName[]).filter((name) => name !== 'check' && name !== 'login');
@@ -116,6 +122,11 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenProjects('cuts the slugs of projects after 150 characters', (slug) => slug.slice(0, 150)),
   brokenProjects('puts the slugs of projects into URLs as they are', (slug) => slug.replace(/[?#].*/, '')),
   brokenProjects('puts the slugs of projects into queries as they are', (slug) => slug.replace(/&.*/, '')),
+  brokenCall('puts the slugs of projects into SQL as they are', operations, async (call, context) => {
+    if (!context.projectSlug.includes("'or'")) return call(context);
+    const {items} = await createShelfBackend().listProjects({limit: 1}, context);
+    return call({...context, projectSlug: items[0]?.projectSlug ?? context.projectSlug});
+  }),
   broken('ignores the case of the slug of a target that it deletes', (good) => ({
     deleteTarget: ({targetSlug}, context) => good.deleteTarget({targetSlug: targetSlug.toLowerCase()}, context),
   })),
@@ -170,6 +181,24 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return call(context);
     },
   ),
+  broken('makes a target the primary one of all projects', (good) => ({
+    async updateTarget(request, context) {
+      await good.updateTarget(request, context);
+      if (request.primary !== true || !context.projectSlug.endsWith('-2')) return;
+      for (const targetSlug of ['staging', 'production']) {
+        const url = urlOf(inFirstProject(context), 'settings', targetSlug);
+        await context.http.patch(url, {headers: authorized(context), json: {primary: false}});
+      }
+    },
+  })),
+  broken('copies the targets of other projects', (good) => ({
+    createTarget: ({copyFrom, ...request}, context) =>
+      good.createTarget({copyFrom, ...request}, context).catch(async (error: unknown) => {
+        if (Object(error).status !== 404 || copyFrom === undefined) throw error;
+        await good.listVariables({targetSlug: copyFrom, limit: 5}, inFirstProject(context));
+        return good.createTarget(request, context);
+      }),
+  })),
   broken('copies no redirects', (good) => ({
     async createTarget({targetSlug, ...request}, context) {
       const made = await good.createTarget({targetSlug, ...request}, context);
@@ -453,6 +482,15 @@ export const brokenBackends: readonly BrokenBackend[] = [
       await good.changeAccess(request, context);
     },
   })),
+  broken('removes the first access header for one that it does not know', (good) => ({
+    changeAccess: async ({targetSlug, ...change}, context) => {
+      const {items} = await good.listAccess({targetSlug, limit: 5}, context);
+      const isKnown = items.some(({accessId}) => accessId === change.remove);
+      const remove = isKnown ? change.remove : items[0]?.accessId;
+      const made = change.add === undefined && remove !== undefined ? {remove} : change;
+      await good.changeAccess({targetSlug, ...made}, context);
+    },
+  })),
   broken('logs the value of an access header', (good) => ({
     changeAccess: async (request, context) => {
       context.logger.debug(`Access: ${JSON.stringify(request)}`);
@@ -657,6 +695,15 @@ export const brokenBackends: readonly BrokenBackend[] = [
       if (isUsed) throw backendError('ERR_REJECTED', 'in use');
     },
   })),
+  broken('protects the bundle of the newest deployment, even if that has failed', (good) => ({
+    async deleteBundle({bundleId}, context) {
+      for (const targetSlug of ['staging', 'production']) {
+        const {items} = await good.listDeployments({targetSlug, limit: 1}, context);
+        if (items[0]?.bundleId === bundleId) throw backendError('ERR_REJECTED', 'in use');
+      }
+      await good.deleteBundle({bundleId}, context);
+    },
+  })),
   broken('forgets a bundle before the service has deleted it', (good) => {
     const forgotten = new Set<BundleId>();
     return {
@@ -697,6 +744,20 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {...page, items: items.map((item) => ({...item, inUseBy: inUseBy(item.bundleId)}))};
     },
   })),
+  broken('lists only one of two deployments at the same time', (good) => ({
+    async deploy(request, context) {
+      const {origin = ''} = context.options;
+      const others = deploying.get(origin) ?? 0;
+      deploying.set(origin, others + 1);
+      const result = await good.deploy(request, context).finally(() => deploying.set(origin, others));
+      if (others > 0) unlisted.add(result.deployment.deploymentId);
+      return result;
+    },
+    async listDeployments(range, context) {
+      const {items, cursor} = await good.listDeployments(range, context);
+      return {items: items.filter(({deployment}) => !unlisted.has(deployment.deploymentId)), cursor};
+    },
+  })),
   brokenCall('does not say that a target is busy', 'deploy', mistaking(409, 'ERR_REJECTED')),
   brokenCall('reports a deployment that is accepted as finished', 'deploy', asFinished),
   brokenCall('reports a promotion that is accepted as finished', 'promote', asFinished),
@@ -716,6 +777,15 @@ export const brokenBackends: readonly BrokenBackend[] = [
     const state = Object(await call(context)) as {readonly status: string};
     return {...state, status: state.status === 'failed' ? 'finished' : state.status};
   }),
+  broken('lists deployments under other IDs than it returned', (good) => ({
+    async deploy(request, context) {
+      const {deployment, ...result} = await good.deploy(request, context);
+      return {...result, deployment: {...deployment, deploymentId: `x${String(deployment.deploymentId)}`}};
+    },
+    getDeployment: ({deploymentId, ...deployment}, context) =>
+      good.getDeployment({...deployment, deploymentId: String(deploymentId).replace(/^x/, '')}, context),
+  })),
+  brokenCall('finds the deployments of other projects', 'getDeployment', findingOthers),
   broken('checks the newest deployment', (good) => ({
     getDeployment: async (deployment, context) => good.getDeployment(await newest(good, deployment, context), context),
   })),
@@ -896,18 +966,26 @@ export const brokenBackends: readonly BrokenBackend[] = [
       good.getDeployment({...deployment, deploymentId: String(deploymentId).replace(/\?$/, '')}, context),
   })),
   brokenIds('puts IDs into URLs as they are', (id) => id.replace(/\?$/, '')),
+  brokenIds('puts IDs into SQL as they are', async (id, context) => {
+    if (!id.includes("'or'")) return id;
+    const {items} = await createShelfBackend().listBundles({limit: 1}, context);
+    return String(items[0]?.bundleId ?? id);
+  }),
   brokenIds('ignores zeros before an ID', (id) => id.replace(/^0+/, '')),
   brokenIds('ignores decimals after an ID', (id) => id.replace(/\.0+$/, '')),
   ...anywhere.map(([fault, around, members = operations]) => brokenCall(fault, members, around)),
 ];
 
 /** Takes some IDs of bundles for others. */
-function brokenIds(fault: string, change: (bundleId: string) => string): BrokenBackend {
+function brokenIds(
+  fault: string,
+  change: (bundleId: string, context: Context) => string | Promise<string>,
+): BrokenBackend {
   return broken(fault, (good) => {
     const changes = onBundles.map((name) => {
       const own = good[name] as (request: object, context: Context) => Promise<unknown>;
-      const changed = ({bundleId, ...request}: {readonly bundleId: string}, context: Context) =>
-        own({...request, bundleId: change(bundleId)}, context);
+      const changed = async ({bundleId, ...request}: {readonly bundleId: string}, context: Context) =>
+        own({...request, bundleId: await change(bundleId, context)}, context);
       return [name, changed] as const;
     });
     return Object.fromEntries(changes);

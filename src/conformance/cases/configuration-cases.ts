@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import {anyCode, expectAnswer, expectError, notTried, shown} from '../expectations.js';
+import {anyCode, expectAnswer, expectError, notTried, outcomeOf, shown} from '../expectations.js';
 import type {Case, MemberCases, Subject} from '../subject.js';
+import {unknownIdLike} from './bundle-cases.js';
 import {longCase, samePages} from './list-cases.js';
 
 /** The target of the subject, once something runs on it. */
@@ -9,9 +10,9 @@ async function ready(subject: Subject): Promise<{readonly targetSlug: string}> {
   return {targetSlug: subject.targetSlug};
 }
 
-function emptyAtFirst(name: 'redirects' | 'access', member: 'listRedirects' | 'listAccess'): Case {
+export function emptyAtFirst(name: string, member: 'listRedirects' | 'listAccess' | 'listVariables'): Case {
   return {
-    name: `${name}: a new target has none`,
+    name,
     needs: ['deploy'],
     proves: 'The list is empty. For a target that does not exist, it is an error.',
     async run(subject) {
@@ -98,7 +99,7 @@ export const configurationCases = {
       },
     },
   ],
-  listRedirects: [emptyAtFirst('redirects', 'listRedirects')],
+  listRedirects: [emptyAtFirst('redirects: a new target has none', 'listRedirects')],
   changeRedirect: [
     {
       name: 'change-redirects: a redirect is added, replaced and removed',
@@ -128,20 +129,16 @@ export const configurationCases = {
         await change('add', redirect);
         await change('add', other);
         await change('replace', first);
-        expectAnswer('the redirects', await lines(), [`/old%20Page/* /newer ${rest}`, `/other /new/* ${rest}`]);
+        const both = [`/old%20Page/* /newer ${rest}`, `/other /new/* ${rest}`];
+        expectAnswer('the redirects', await lines(), both);
         const within = {from: '/old%20Page', to: '/bare'};
         await change('add', within);
         await change('remove', within);
-        expectAnswer('the redirects after the removal of /old%20Page', await lines(), [
-          `/old%20Page/* /newer ${rest}`,
-          `/other /new/* ${rest}`,
-        ]);
+        expectAnswer('the redirects after the removal of /old%20Page', await lines(), both);
         await change('add', within);
         await change('remove', first);
-        expectAnswer('the redirects after a removal', await lines(), [
-          `/old%20Page /bare ${rest}`,
-          `/other /new/* ${rest}`,
-        ]);
+        const left = [`/old%20Page /bare ${rest}`, `/other /new/* ${rest}`];
+        expectAnswer('the redirects after a removal', await lines(), left);
       },
     },
     longCase({
@@ -158,12 +155,14 @@ export const configurationCases = {
       idOf: ({from}) => from,
     }),
   ],
-  listAccess: [emptyAtFirst('access', 'listAccess')],
+  listAccess: [emptyAtFirst('access: a new target has none', 'listAccess')],
   changeAccess: [
     {
       name: 'change-access: a header is added and removed, and its value is not listed',
       needs: ['listAccess', 'deploy'],
-      proves: 'Lists contain its ID, and the others stay. No list, log or error contains its value.',
+      proves:
+        'Lists contain its ID, and the others stay, even if an unknown one is removed. No list, log or error contains ' +
+        'its value.',
       async run(subject) {
         const target = await ready(subject);
         const value = 'canary-value-of-access';
@@ -175,6 +174,12 @@ export const configurationCases = {
         await subject.call('changeAccess', {...target, add: `${value}-2`});
         const both = await subject.list('listAccess', target);
         expectAnswer('how many headers there are after a second one', both.length, 2);
+        const unknown = String(unknownIdLike(both[0]?.accessId ?? ''));
+        const removal = subject.call('changeAccess', {...target, remove: unknown});
+        const {error} = await outcomeOf(removal);
+        if (error) await expectError('the removal of an unknown header', removal, anyCode);
+        const left = await subject.list('listAccess', target);
+        expectAnswer('how many headers there are after the removal of an unknown one', left.length, 2);
         for (const {accessId} of items) await subject.call('changeAccess', {...target, remove: accessId});
         const rest = await subject.list('listAccess', target);
         expectAnswer('how many headers there are after the removal of the first one', rest.length, 1);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type {BundleId, DeploymentRef} from '../../backends/contract.js';
+import type {Bundle, BundleId, DeploymentRef} from '../../backends/contract.js';
 import {anyCode, expectAnswer, expectError, notTried, outcomeOf} from '../expectations.js';
 import {shown, unknownBundle, withCode} from '../expectations.js';
 import {idsOf, notOffered, type MemberCases, type Subject} from '../subject.js';
@@ -40,9 +40,34 @@ export const deploymentCases = {
       },
     },
     {
+      name: 'deploy: of two at the same time, one is live',
+      needs: ['getDeployment', 'listDeployments'],
+      proves:
+        'One of them may be refused. Those that are listed as finished are those that `getDeployment` reports as ' +
+        'finished, and the target runs the bundle of the first one in the list.',
+      async run(subject) {
+        const ids = [await subject.upload(), await subject.upload()];
+        const outcomes = await Promise.all(ids.map((id) => outcomeOf(subject.again().deploy(id))));
+        const finished: BundleId[] = [];
+        for (const {bundleId, deployment} of outcomes.flatMap(({result}) => result ?? [])) {
+          if ((await outcomeOf(endOf(subject, deployment))).result === 'finished') finished.push(bundleId);
+        }
+        const after = 'after two deployments at the same time';
+        assert.ok(finished.length > 0, `Expected one deployment to be finished ${after}. None is.`);
+        await subject.nextInstant();
+        const rows = (await subject.history()).filter(({status}) => status === 'finished' || status === 'unknown');
+        const listed = idsOf(rows);
+        expectAnswer(`the bundles in the history ${after}`, listed.toSorted(), finished.toSorted());
+        const live = await inUse(subject);
+        if (live) expectAnswer(`the bundles that the target runs ${after}`, live, listed.slice(0, 1));
+      },
+    },
+    {
       name: 'delete: a bundle that a target runs is refused, or is gone',
       needs: ['deleteBundle'],
-      proves: 'If the deletion is refused, the bundle is still there and live. If not, it cannot be deployed any more.',
+      proves:
+        'If the deletion is refused, the bundle is still there and live, after a failed deployment of another one too, ' +
+        'which can be deleted. If not, it cannot be deployed any more.',
       async run(subject) {
         const {targetSlug} = subject;
         const bundle = await subject.makeBundle();
@@ -53,6 +78,7 @@ export const deploymentCases = {
           await expectError('a deletion of a bundle that a target runs', deletion, anyCode);
           await subject.assertArrived(bundle, bundleId, 'its deletion was refused');
           await expectDeployed(subject, bundleId, targetSlug, 'its deletion was refused', true);
+          await expectOthersDeleted(subject, bundle, bundleId);
         } else {
           await subject.assertGone(bundle, bundleId, 'its deletion');
           const work = subject.call('deploy', {bundleId, targetSlug});
@@ -100,11 +126,8 @@ export const deploymentCases = {
         await subject.nextInstant();
         const listed = (await subject.history())[0]?.status;
         assert.ok(listed !== 'finished', 'A deployment that failed is listed as finished. A rollback would use it.');
-        const bundles = await subject.bundles();
-        const inUse = bundles.filter(({inUseBy}) => inUseBy?.includes(subject.targetSlug));
-        if (bundles.some(({inUseBy}) => inUseBy !== undefined)) {
-          expectAnswer('the bundles in use after a deployment that fails', idsOf(inUse), [bundleId]);
-        }
+        const live = await inUse(subject);
+        if (live) expectAnswer('the bundles in use after a deployment that fails', live, [bundleId]);
       },
     },
     {
@@ -121,6 +144,28 @@ export const deploymentCases = {
     },
   ],
 } as const satisfies MemberCases;
+
+/** Asserts that a bundle whose deployment fails can be deleted, and the live one still cannot. */
+async function expectOthersDeleted(subject: Subject, live: Bundle, liveId: BundleId): Promise<void> {
+  const {service, backend} = subject;
+  if (!service.failDeployments || !backend.getDeployment) return;
+  await service.failDeployments();
+  const failed = await subject.makeBundle();
+  const {bundleId, deployment} = await subject.deploy(await subject.upload(failed));
+  await endOf(subject, deployment);
+  const work = subject.call('deleteBundle', {bundleId: liveId});
+  await expectError('a deletion of the live bundle after a deployment that failed', work, anyCode);
+  await subject.assertArrived(live, liveId, 'its deletion was refused');
+  await subject.call('deleteBundle', {bundleId});
+  await subject.assertGone(failed, bundleId, 'its deletion, as its deployment had failed,');
+}
+
+/** The bundles that the target runs; undefined if the backend does not list which. */
+async function inUse(subject: Subject): Promise<readonly unknown[] | undefined> {
+  const bundles = await subject.bundles();
+  if (bundles.every(({inUseBy}) => inUseBy === undefined)) return undefined;
+  return idsOf(bundles.filter(({inUseBy}) => inUseBy?.includes(subject.targetSlug)));
+}
 
 async function statusOf(subject: Subject, deployment: DeploymentRef): Promise<string> {
   return (await subject.call('getDeployment', deployment)).status;

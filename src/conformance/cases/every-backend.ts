@@ -3,18 +3,19 @@ import {AsyncLocalStorage} from 'node:async_hooks';
 import {subscribe, unsubscribe} from 'node:diagnostics_channel';
 import type {BackendLoginContext} from '../../backends/contract.js';
 import {unfitSlugs} from '../../backends/resolve-backend.js';
-import {anyError, expectAbort, expectAnswer, expectError, notTried, outcomeOf, withCode} from '../expectations.js';
+import {anyError, expectAbort, expectAnswer, expectError, notTried, outcomeOf} from '../expectations.js';
+import {refusedCredentials} from '../expectations.js';
 import {bundleOperations, triedOperations, prepare} from '../operations.js';
-import {idsOf, notOffered, type Case, type Subject} from '../subject.js';
+import {fromJson, idsOf, notOffered, type Case, type Subject} from '../subject.js';
 import {unknownIdLike} from './bundle-cases.js';
-import {assertApart, encodeSlugs, neighbourCase, slugsLike} from './neighbour-cases.js';
+import {assertApart, encodeSlugs, makePrimary, neighbourCase, slugsLike} from './neighbour-cases.js';
 
 export const everyBackendCases: readonly Case[] = [
   {
     name: 'each project has its own bundles and deployments',
     proves:
-      "Through another project, its bundles, deployments and targets can't be listed, deployed, downloaded, changed or " +
-      'deleted.',
+      "Through another project, its bundles, deployments and targets can't be listed, deployed, downloaded, waited for, " +
+      'changed or deleted, and its primary target stays.',
     async run(subject) {
       if (subject.service.projectSlug !== undefined) {
         notTried('The service of the fixtures has a projectSlug, so there is no other project.');
@@ -34,8 +35,23 @@ export const everyBackendCases: readonly Case[] = [
       const ids = idsOf(await other.bundles());
       expectAnswer('the bundles in the list of a project', ids, backend.listBundles ? [own] : [], advice);
       if (!backend.deploy) return;
-      const {targetSlug} = subject;
+      const {targetSlug, otherTarget} = subject;
+      const {deployment} = await subject.deployed(bundleId);
+      // Without an ID, it may be looked for by what another project has, too.
+      if (backend.getDeployment && deployment.deploymentId !== undefined) {
+        const work = other.call('getDeployment', fromJson(deployment));
+        await expectError('the status of a deployment of another project', work, anyError, advice);
+      }
       await assertApart([{subject: other, targetSlug}], {subject, targetSlug});
+      await subject.deployed(bundleId, otherTarget);
+      if (!(await makePrimary({subject, targetSlug}))) return;
+      const isPrimary = async (slug: string) => (await subject.call('readTarget', {targetSlug: slug})).primary;
+      const primaries = () => Promise.all([targetSlug, otherTarget].map(isPrimary));
+      const before = await primaries();
+      await other.deployed(own, otherTarget);
+      await makePrimary({subject: other, targetSlug: otherTarget});
+      const what = 'whether the targets of a project are primary, after a change of another project,';
+      expectAnswer(what, await primaries(), before, advice);
     },
   },
   {
@@ -157,8 +173,7 @@ export const everyBackendCases: readonly Case[] = [
       await subject.assertKept(0, 'verify()');
       const stranger = withOtherSecrets(subject);
       if (stranger === undefined) return;
-      const refused = withCode('ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH');
-      await expectError('verify() with other secrets', stranger.call('verify', undefined), refused);
+      await expectError('verify() with other secrets', stranger.call('verify', undefined), refusedCredentials);
     },
   },
 ];

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import type {BundleId} from '../../backends/contract.js';
 import {anyCode, anyError, expectAbort, expectError, notTried, outcomeOf} from '../expectations.js';
-import {withCode, type ExpectedError} from '../expectations.js';
+import {refusedCredentials, withCode, type ExpectedError} from '../expectations.js';
 import {prepare, type TriedOperation, type Prepared} from '../operations.js';
 import type {Fault} from '../relay.js';
 import {fastRetries, type Called, type Case, type Lister, type Subject} from '../subject.js';
 import {expectDeployed} from './deployment-cases.js';
+import {withOtherSecrets} from './every-backend.js';
 
 /** What happens to each request of an operation in turn, and what that may lead to. */
 interface FaultRule {
@@ -40,10 +41,11 @@ const rules: readonly FaultRule[] = [
   {
     name: 'refused credentials are reported as such',
     proves:
-      'A 401 to any request is `ERR_UNAUTHORIZED`, `ERR_FORBIDDEN` or `ERR_OAUTH`, and leaves nothing of an upload.',
+      'A 401 to any request is `ERR_UNAUTHORIZED`, `ERR_FORBIDDEN` or `ERR_OAUTH`, and leaves nothing of an upload. ' +
+      'With `tcp:`, the service refuses other secrets itself.',
     kind: 401,
     lasts: true,
-    error: withCode('ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH'),
+    error: refusedCredentials,
   },
   {
     name: 'a persistent rate limit is reported as such',
@@ -91,14 +93,15 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
     needs: [operation.needs],
     proves: rule.proves,
     async run(trial, open) {
+      const {kind} = rule;
+      const {isHttp} = trial.parts.relay;
+      if (!isHttp && kind === 429) notTried('Only HTTP requests can be answered with 429.');
+      if (!isHttp && kind === 401) return refuse(trial, operation);
       const counted = (counting ??= countRequests(trial, operation));
       // A failure is repeated, as only the secrets of its own services are masked in that of a case.
       const total = await counted.catch(() => countRequests(trial, operation));
       const advice = 'Send it with context.http, or to the address that through() of openService returns.';
       if (total === 0) notTried(`No request of ${operation.name} passes the suite. ${advice}`);
-      const {kind} = rule;
-      const {isHttp} = trial.parts.relay;
-      if (!isHttp && (kind === 401 || kind === 429)) notTried(`Only HTTP requests can be answered with ${kind}.`);
       const isListed = operation.needs in grownLists || operation.needs === 'deploy' || operation.needs === 'promote';
       for (let at = 1; at <= total; at += 1) {
         if (at > firstTried && at <= total - (operation.writes ? lastTried.writes : lastTried.reads)) continue;
@@ -117,6 +120,17 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
       }
     },
   }));
+}
+
+/** Tries an operation with secrets that the service refuses itself. */
+async function refuse(subject: Subject, operation: TriedOperation): Promise<void> {
+  const prepared = await prepare(subject, operation);
+  const stranger = withOtherSecrets(subject) ?? notTried('No secret that the backend declares is set.');
+  const what = `${operation.name} with other secrets`;
+  await expectError(what, operation.run(stranger, prepared), refusedCredentials);
+  await subject.assertNoLeak();
+  if (operation.needs === 'upload') await subject.assertKept(0, what);
+  await expectAsTold(subject, operation, prepared, what, false);
 }
 
 async function countRequests(subject: Subject, operation: TriedOperation): Promise<number> {

@@ -159,6 +159,18 @@ export async function isMade({subject, targetSlug}: Place): Promise<boolean> {
   return error === undefined;
 }
 
+/** Makes a target the primary one of its project. Resolves to whether the service has such targets. */
+export async function makePrimary({subject, targetSlug}: Place): Promise<boolean> {
+  const {readTarget, updateTarget} = subject.backend;
+  if (!readTarget || !updateTarget) return false;
+  const read = () => subject.call('readTarget', {targetSlug});
+  if ((await read()).unsupported?.includes('primary')) return false;
+  await subject.call('updateTarget', {targetSlug, settings: {}, primary: true});
+  const isPrimary = async () => (await read()).primary;
+  await subject.becomes(`whether the target "${targetSlug}" is the primary one`, [true, undefined], isPrimary);
+  return true;
+}
+
 /** The case of slugs of targets. */
 export const neighbourCase: Case = {
   name: 'targets whose slugs differ are different targets',

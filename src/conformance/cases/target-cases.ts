@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
 import {anyCode, anyError, expectAbort, expectAnswer, expectError, outcomeOf} from '../expectations.js';
 import {idsOf, type MemberCallOptions, type MemberCases, type Subject} from '../subject.js';
+import {emptyAtFirst} from './configuration-cases.js';
 import {withOtherSecrets} from './every-backend.js';
 import {longCase} from './list-cases.js';
-import {fill, isMade, seenAt, type Place, type Seen} from './neighbour-cases.js';
+import {fill, isMade, makePrimary, seenAt, type Place, type Seen} from './neighbour-cases.js';
 
 const newSlug = 'conformance-new';
 const unknownSlug = 'conformance-none';
@@ -29,13 +30,7 @@ export const targetCases = {
           expectAnswer('the names in the list of the new target', names, [name]);
         }
         if (!isAssigned) await expectError('a second target of the same slug', create(), anyCode);
-        const {readTarget, updateTarget} = subject.backend;
-        if (!readTarget || !updateTarget) return;
-        const read = () => subject.call('readTarget', {targetSlug});
-        if ((await read()).unsupported?.includes('primary')) return;
-        await subject.call('updateTarget', {targetSlug, settings: {}, primary: true});
-        const isPrimary = async () => (await read()).primary;
-        await subject.becomes('whether the new target is the primary one', [true, undefined], isPrimary);
+        await makePrimary({subject, targetSlug});
       },
     },
     {
@@ -43,7 +38,8 @@ export const targetCases = {
       isFor: ({copiesTargets}) => copiesTargets !== false,
       proves:
         'Variables, redirects and settings are copied, and the source keeps them. Whether production is, is not ' +
-        'looked at. An unknown source is an error. A backend that ignores `copyFrom` sets `copiesTargets` to false.',
+        'looked at. A source that is unknown, or of another project, is an error. A backend that ignores `copyFrom` ' +
+        'sets `copiesTargets` to false.',
       async run(subject) {
         const create = async (wanted: string, copyFrom?: string): Promise<Place> => {
           const {targetSlug} = await subject.call('createTarget', {targetSlug: wanted, name: wanted, copyFrom});
@@ -61,6 +57,12 @@ export const targetCases = {
         expectAnswer('what its source has after the copy', copied(await seenAt(source)), filled);
         const work = subject.call('createTarget', {targetSlug: 'conformance-other', copyFrom: unknownSlug});
         await expectError('a copy of an unknown target', work, anyError);
+        if (subject.service.projectSlug !== undefined) return;
+        const other = subject.again({projectSlug: `${subject.parts.projectSlug}-2`});
+        // A service may have no project without bundles.
+        await other.upload();
+        const foreign = other.call('createTarget', {targetSlug: newSlug, copyFrom: source.targetSlug});
+        await expectError('a copy of a target of another project', foreign, anyError);
       },
     },
   ],
@@ -109,19 +111,7 @@ export const targetCases = {
       },
     },
   ],
-  listVariables: [
-    {
-      name: 'variables: a target without any has none',
-      needs: ['deploy'],
-      proves: 'The list is empty. For a target that does not exist, it is an error.',
-      async run(subject) {
-        await subject.deployed();
-        expectAnswer('the variables of a new target', await namesOf(subject), []);
-        const work = subject.list('listVariables', {targetSlug: unknownSlug});
-        await expectError('the list of the variables of an unknown target', work, anyCode);
-      },
-    },
-  ],
+  listVariables: [emptyAtFirst('variables: a target without any has none', 'listVariables')],
   setVariables: [
     {
       name: 'set-variables: what is not named stays, and values are not listed',
@@ -248,8 +238,8 @@ async function expectVariable({subject, targetSlug}: Place, name: string, expect
   await subject.becomes(`whether the app reads ${what} in the variable ${name}`, [true], read);
 }
 
-async function namesOf(subject: Subject, targetSlug = subject.targetSlug): Promise<readonly string[]> {
-  const items = await subject.list('listVariables', {targetSlug});
+async function namesOf(subject: Subject): Promise<readonly string[]> {
+  const items = await subject.list('listVariables', {targetSlug: subject.targetSlug});
   return items.map(({name}) => name).toSorted();
 }
 

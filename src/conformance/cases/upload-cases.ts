@@ -51,13 +51,8 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
         const ready = (await listing)?.filter(({status}) => status === 'ready') ?? [];
         expectAnswer('the bundles that are listed as ready during an upload', ready, []);
         await subject.assertKept(0, 'an aborted upload that was to be cleaned up in context.onAbort()');
-        const timeouts = {idleMs: 500, requestMs: 500};
-        const small = await subject.makeBundle({format});
-        const stalled = subject.call(
-          'upload',
-          stallHalfWay(small, () => undefined),
-          {timeouts},
-        );
+        const stalling = stallHalfWay(await subject.makeBundle({format}), () => undefined);
+        const stalled = subject.call('upload', stalling, {timeouts: {idleMs: 500, requestMs: 500}});
         const {error} = await outcomeOf(stalled);
         const noProgress = withCode('ERR_TIMEOUT', 'ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK');
         if (error) await expectError('an upload that makes no progress', stalled, noProgress);
