@@ -128,7 +128,10 @@ describe('the history that a rollback reads', () => {
     await expect(rollbackAmong([row(3, 3, 'Cancelled'), row(2, 2), row(1, 1)])).rejects.toMatchObject({
       code: 'ERR_REJECTED',
       message: 'The server does not report which bundle the target "staging" runs.',
-      suggestions: [expect.stringContaining('push it: mycli bundle:push') as string],
+      suggestions: [
+        expect.stringContaining('--to ID') as string,
+        expect.stringContaining('push it: mycli bundle:push') as string,
+      ],
     });
   });
 });
