@@ -362,11 +362,7 @@ export function requireSetting<K extends SettingKey>(settings: Settings, key: K)
   throw missingSetting(key);
 }
 
-/** @param flag its flag in the command that needs it */
-/**
- * The error about a setting that has no value.
- * @param passed What to type for it. `places`: where else it can be set.
- */
+/** @param passed What to type for it in the command that needs it. `places`: where else it can be set. */
 export function missingSetting(key: SettingKey, passed = typed(usualFlag(key)), places = placesOf(key)) {
   const code = ['origin', 'apiOrigin'].includes(key) ? 'ERR_ORIGIN_MISSING' : 'ERR_USAGE';
   const pass = passed === undefined ? 'Set' : `Pass ${passed}, or set`;

@@ -34,19 +34,21 @@ async function askFor(
   return {...settings, [key]: value === '' ? undefined : {value, source: isFrom ? suggested.source : answered}};
 }
 
+/** Asks for the address of a service, which has to be one that credentials may be sent to. */
+export function askForUrl(context: CommandContext, settings: Settings, key: ServiceKey, what = 'URL of the service') {
+  const text = settings[key]?.source.kind === 'stored' ? `${what} (from your last login)` : what;
+  return askFor(context, settings, key, {text, check: (answer) => checkUrl(key, answer, context.env)});
+}
+
 /** Asks where a built-in backend is, and who is to log in. If that was wrong, it can be asked again. */
 export async function askForService(context: CommandContext, settings: Settings, backend: string): Promise<Settings> {
   let known = settings;
-  const askUrl = async (key: ServiceKey, what: string) => {
-    const text = known[key]?.source.kind === 'stored' ? `${what} (from your last login)` : what;
-    known = await askFor(context, known, key, {text, check: (answer) => checkUrl(key, answer, context.env)});
-  };
-  if (backend === 'legacy') await askUrl('origin', 'URL of the service');
+  if (backend === 'legacy') known = await askForUrl(context, known, 'origin');
   if (backend === 'api') {
-    await askUrl('apiOrigin', 'URL of the service');
+    known = await askForUrl(context, known, 'apiOrigin');
     known = await askFor(context, known, 'organizationId', {text: 'Organization ID'});
     if (known.apiToken === undefined) {
-      await askUrl('tokenUrl', 'Token URL');
+      known = await askForUrl(context, known, 'tokenUrl', 'Token URL');
       known = await askFor(context, known, 'clientId', {text: 'Client ID'});
     }
   }

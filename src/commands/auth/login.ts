@@ -1,12 +1,12 @@
 import {isBuiltIn} from '../../backends/names.js';
-import {checkUrl} from '../../cli/settings/connection-options.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
 import {credentialKinds, credentialRows} from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/load-backends.js';
 import {missingSetting, type Settings} from '../../cli/settings/settings.js';
+import {askForUrl} from '../../cli/setup/interview.js';
 import {builtInLogin, importedLogin, runLogin, pluginLogin} from '../../cli/setup/login.js';
-import {askText, canAsk} from '../../cli/setup/prompts.js';
+import {canAsk} from '../../cli/setup/prompts.js';
 import {createError} from '../../errors/index.js';
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login'> {
@@ -60,7 +60,10 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login
     const kind = kindFor(backend);
     const {setting, addresses} = credentialRows[kind];
     const [service] = addresses;
-    const login = builtInLogin(context, await withUrl(context, settings, service), kind);
+    const isOpen = settings[service] === undefined;
+    if (isOpen && !canAsk(context)) throw missingSetting(service);
+    const located = isOpen ? await askForUrl(context, settings, service) : settings;
+    const login = builtInLogin(context, located, kind);
     const outcome = await runLogin(context, login, flags.verify);
     const {[setting]: used, projectSlug, runtimeBackend} = settings;
     if (used?.source.kind === 'environment')
@@ -89,13 +92,4 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login
     const isApi = flags.import ? apiKey === undefined && clientSecret !== undefined : origin === undefined;
     return isApi && apiOrigin !== undefined ? 'api' : 'legacy';
   }
-}
-
-/** The settings with the URL of the service, which is asked for in a terminal. */
-async function withUrl(context: CommandContext, settings: Settings, key: 'origin' | 'apiOrigin'): Promise<Settings> {
-  if (settings[key] !== undefined) return settings;
-  if (!canAsk(context)) throw missingSetting(key);
-  const check = (answer: string) => checkUrl(key, answer, context.env);
-  const value = await askText({text: 'URL of the service', check}, context);
-  return {...settings, [key]: {value, source: {kind: 'flag', name: 'your answer'}}};
 }
