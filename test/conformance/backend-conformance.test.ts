@@ -220,6 +220,30 @@ describe('conformance: a backend of another protocol than HTTP', () => {
   });
 });
 
+test('conformance: wrong secrets are the same URL with another password', async () => {
+  const inUrl: ConformanceFixtures = {
+    ...fixtures,
+    async openService(suite) {
+      const {options, ...service} = await openShelf(suite);
+      const {origin, key} = options as {readonly origin: string; readonly key: string};
+      return {...service, options: {origin: origin.replace('//', `//shop:${key}@`)}};
+    },
+  };
+  const create = (): Backend => {
+    const good = createShelfBackend();
+    const verify = (context: Context) => {
+      const {origin, password} = new URL(String(context.options.origin));
+      return good.verify({...context, options: {origin, key: password}});
+    };
+    return {...good, required: ['origin'], secrets: ['origin'], verify};
+  };
+  const cases = backendConformance(create, inUrl).filter(
+    ({name}) => name === 'verify: accepts valid credentials and changes nothing',
+  );
+  expect(cases).toHaveLength(1);
+  expect(await failuresOf(cases)).toEqual({});
+});
+
 test('conformance: an address of another protocol is refused, without its credentials', async () => {
   const asking: ConformanceFixtures = {
     openService: async ({through}) => ({options: {url: await through('postgres://me:canary@127.0.0.1:5432/shop')}}),

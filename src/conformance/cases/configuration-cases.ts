@@ -137,8 +137,7 @@ export const configurationCases = {
         expectAnswer('the redirects after the removal of /old%20Page', await lines(), both);
         await change('add', within);
         await change('remove', first);
-        const left = [`/old%20Page /bare ${rest}`, `/other /new/* ${rest}`];
-        expectAnswer('the redirects after a removal', await lines(), left);
+        expectAnswer('the redirects after a removal', await lines(), [`/old%20Page /bare ${rest}`, both[1]]);
       },
     },
     longCase({
@@ -174,10 +173,9 @@ export const configurationCases = {
         await subject.call('changeAccess', {...target, add: `${value}-2`});
         const both = await subject.list('listAccess', target);
         expectAnswer('how many headers there are after a second one', both.length, 2);
-        const unknown = String(unknownIdLike(both[0]?.accessId ?? ''));
-        const removal = subject.call('changeAccess', {...target, remove: unknown});
-        const {error} = await outcomeOf(removal);
-        if (error) await expectError('the removal of an unknown header', removal, anyCode);
+        const remove = String(unknownIdLike(both[0]?.accessId ?? ''));
+        const removal = subject.call('changeAccess', {...target, remove});
+        if ((await outcomeOf(removal)).error) await expectError('the removal of an unknown header', removal, anyCode);
         const left = await subject.list('listAccess', target);
         expectAnswer('how many headers there are after the removal of an unknown one', left.length, 2);
         for (const {accessId} of items) await subject.call('changeAccess', {...target, remove: accessId});

@@ -55,8 +55,8 @@ export const deploymentCases = {
         const after = 'after two deployments at the same time';
         assert.ok(finished.length > 0, `Expected one deployment to be finished ${after}. None is.`);
         await subject.nextInstant();
-        const rows = (await subject.history()).filter(({status}) => status === 'finished' || status === 'unknown');
-        const listed = idsOf(rows);
+        const rows = await subject.history();
+        const listed = idsOf(rows.filter(({status}) => ['finished', 'unknown'].includes(status)));
         expectAnswer(`the bundles in the history ${after}`, listed.toSorted(), finished.toSorted());
         const live = await inUse(subject);
         if (live) expectAnswer(`the bundles that the target runs ${after}`, live, listed.slice(0, 1));
@@ -147,9 +147,8 @@ export const deploymentCases = {
 
 /** Asserts that a bundle whose deployment fails can be deleted, and the live one still cannot. */
 async function expectOthersDeleted(subject: Subject, live: Bundle, liveId: BundleId): Promise<void> {
-  const {service, backend} = subject;
-  if (!service.failDeployments || !backend.getDeployment) return;
-  await service.failDeployments();
+  if (!subject.service.failDeployments || !subject.backend.getDeployment) return;
+  await subject.service.failDeployments();
   const failed = await subject.makeBundle();
   const {bundleId, deployment} = await subject.deploy(await subject.upload(failed));
   await endOf(subject, deployment);

@@ -206,9 +206,13 @@ function declaredSecrets({backend, service}: Subject): readonly (readonly [name:
   return values.filter((pair): pair is [string, string] => typeof pair[1] === 'string');
 }
 
-/** A secret of the same form. */
+/** A secret of the same form. Of a URL, only the password is another one. */
 function otherThan(secret: string): string {
-  return secret.replaceAll(/[a-z0-9]/gi, (letter) => (letter === 'x' ? 'y' : 'x'));
+  const other = (text: string) => text.replaceAll(/[a-z0-9]/gi, (letter) => (letter === 'x' ? 'y' : 'x'));
+  const url = URL.canParse(secret) ? new URL(secret) : undefined;
+  if (!url?.password) return other(secret);
+  url.password = other(decodeURIComponent(url.password));
+  return url.href;
 }
 
 /** The same service, for a user whose secrets are wrong; undefined if the backend declares none that are set. */
