@@ -291,7 +291,7 @@ describe.skipIf(!hasScript)('a push that hangs', () => {
     ({runtime} = await startRuntime({faults: ['hangx1:route=upload']}));
     const more = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: runtime.credentials.apiKey};
     const terminal = inShell(more);
-    terminal.type(`${mycli} push\r`);
+    terminal.type(`${mycli} push --create\r`);
     await terminal.shows('Upload the bundle');
     return terminal;
   };
