@@ -93,7 +93,7 @@ export async function openService(): Promise<ConformanceService> {
       case 'GET targets deployments':
         return page(deployments.filter((one) => one.project === project && one.target === name));
       case 'GET deployments': {
-        const value = deployments.find(({id}) => id === name);
+        const value = deployments.find((one) => one.project === project && one.id === name);
         return value ? {status: 200, value} : {status: 404};
       }
       default:
