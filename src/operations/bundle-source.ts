@@ -1,14 +1,13 @@
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import type {BundleSource, ComparedBundle, DiffBundlesOptions, ReadSourceOptions} from './bundle-options.js';
-import type {HostBackend} from '../backends/host-backend.js';
-import type {BackendCapability, BundleId} from '../backends/contract.js';
+import type {BackendCapability} from '../backends/contract.js';
 import {rejectProblems, slugProblems} from '../settings/definitions.js';
 import type {BundleFormat} from '../bundle/types.js';
-import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {createError, type Suggestion} from '../errors/index.js';
 import {readArchiveContents, readFolderContents, type BundleContents} from '../bundle/contents/bundle-contents.js';
 import {describeBundle, readDownloaded} from './download-bundle.js';
-import {idFor, namingCapabilities} from './list-bundles.js';
+import {namingCapabilities, verifyId} from './list-bundles.js';
 import {findRunning} from './targets/find-targets.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
@@ -62,26 +61,16 @@ export async function chooseSourceBackend(options: DiffBundlesOptions, host: Run
     ...(targets.length > 0 ? (['history'] as const) : []),
   ];
   const chosen = await chooseCapable(remoteOptions(options), capabilities, host);
-  for (const id of ids) verifyId(id, chosen.open.backend);
+  for (const id of ids) verifyId(chosen.open.backend, id, meantInstead);
   return chosen;
 }
 
-/** What is not an ID was perhaps meant as a path. */
-function verifyId(bundleId: BundleId, backend: HostBackend): void {
-  try {
-    if (bundleId !== 'latest') idFor(backend, bundleId);
-  } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
-    // The details have no ID that looks like a secret.
-    const {bundleId: shown} = error.details ?? {};
-    const mayBeTarget = typeof shown === 'string' && slugProblems('running', shown).length === 0;
-    throw amendError(error, {
-      suggestions: [
-        ...(mayBeTarget ? [`If it is a target, pass running:${shown}.`] : []),
-        'Pass running:TARGET for what a target runs, a file or folder that exists, latest or the ID of a bundle.',
-      ],
-    });
-  }
+function meantInstead(typed: string | undefined): readonly Suggestion[] {
+  const mayBeTarget = typed !== undefined && slugProblems('running', typed).length === 0;
+  return [
+    ...(mayBeTarget ? [`If it is a target, pass running:${typed}.`] : []),
+    'Pass running:TARGET for what a target runs, a file or folder that exists, latest or the ID of a bundle.',
+  ];
 }
 
 function remoteOptions(options: ReadSourceOptions) {

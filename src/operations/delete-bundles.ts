@@ -5,15 +5,15 @@ import {callBackSafely} from './host.js';
 import {explainMissing} from './explain-missing.js';
 import {allowChange, invoke, isSettled, quickLook} from './call-backend.js';
 import {previousDeployment} from './deploy/rollback-bundle.js';
-import {idFor, readBundles, readHistory, resolveBundleId} from './list-bundles.js';
+import {readBundles, readHistory, resolveBundleId, verifyId} from './list-bundles.js';
 import {sideBySide} from './side-by-side.js';
 import {readTargets} from './targets/find-targets.js';
 import type {OpenBackend} from './open-backend.js';
 
 export async function resolveIds(open: OpenBackend, bundleIds: readonly BundleId[]): Promise<readonly BundleId[]> {
-  // Those that are none are refused before anything is read.
-  const ids = bundleIds.map((id) => (id === 'latest' ? id : idFor(open.backend, id)));
-  return [...new Set(await sideBySide(ids, (id) => resolveBundleId(open, id)))];
+  const advice = (slug = 'SLUG') => [['To delete a target, run: ', {run: ['target:delete', slug]}]];
+  for (const id of bundleIds) verifyId(open.backend, id, advice);
+  return [...new Set(await sideBySide(bundleIds, (id) => resolveBundleId(open, id)))];
 }
 
 /** Which of these bundles the project has: a quick look. Undefined if nobody knows. */

@@ -1,7 +1,7 @@
 import {requestedBundleId, shownUrl} from '../backends/answers.js';
 import type {HostBackend} from '../backends/host-backend.js';
 import type {BackendCapability, BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
-import {createError} from '../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type Suggestion} from '../errors/index.js';
 import {placeFlags} from '../text/suggest.js';
 import {invoke} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
@@ -42,6 +42,24 @@ export function namingCapabilities(bundleId: BundleId | undefined): readonly Bac
 /** Resolves a caller's bundle ID: looks up `latest`, and converts any other ID to what the backend accepts. */
 export async function resolveBundleId(open: OpenBackend, bundleId: BundleId): Promise<BundleId> {
   return bundleId === 'latest' ? (await findLatestBundle(open)).bundleId : idFor(open.backend, bundleId);
+}
+
+/**
+ * Refuses what is no ID before anything is sent.
+ * @param meant What users may mean by what they typed, which is missing if it may be a secret.
+ */
+export function verifyId(
+  backend: HostBackend,
+  bundleId: BundleId,
+  meant: (typed: string | undefined) => readonly Suggestion[],
+): void {
+  try {
+    if (bundleId !== 'latest') idFor(backend, bundleId);
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    const typed = error.details?.['bundleId'];
+    throw amendError(error, {suggestions: meant(typeof typed === 'string' ? typed : undefined)});
+  }
 }
 
 export function idFor({name, bundleIds}: HostBackend, bundleId: BundleId): BundleId {

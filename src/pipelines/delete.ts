@@ -6,7 +6,6 @@ import type {
   PruneBundlesResult,
 } from '../operations/bundle-options.js';
 import type {BundleId} from '../backends/contract.js';
-import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {count} from '../text/sentence.js';
 import {deleteBundlesFrom, listedAmong, resolveIds, takenFromRollbacks} from '../operations/delete-bundles.js';
 import {namingCapabilities} from '../operations/list-bundles.js';
@@ -41,14 +40,6 @@ async function deleteAll(
   return deletion.deleted;
 }
 
-/** @throws RuntimeCliError for what is no ID; users type the target to delete */
-function meansTarget(error: unknown): never {
-  if (!isRuntimeCliError(error) || error.code !== 'ERR_OPTION_INVALID') throw error;
-  const typed = error.details?.['bundleId'];
-  const slug = typeof typed === 'string' ? typed : 'SLUG';
-  throw amendError(error, {suggestions: [['To delete a target, run: ', {run: ['target:delete', slug]}]]});
-}
-
 export async function deleteBundles(options: DeleteBundlesOptions, host: PipelineHost): Promise<DeleteBundlesResult> {
   const {bundleIds, confirm, onDeletion} = options;
   refuseUnsafe({operation: 'delete'}, host);
@@ -58,7 +49,7 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Pipelin
       name: 'find',
       title: `Look for ${count(bundleIds.length, 'bundle')}`,
       async run(backend, outlet) {
-        const doomed = await resolveIds(backend, bundleIds).catch(meansTarget);
+        const doomed = await resolveIds(backend, bundleIds);
         for (const warning of await takenFromRollbacks(backend, doomed)) outlet.warn(warning);
         outlet.title(`Looked for ${count(doomed.length, 'bundle')}`);
         return doomed;

@@ -1,6 +1,5 @@
 import type {BundleId, DeploymentState} from '../backends/contract.js';
-import type {HostBackend} from '../backends/host-backend.js';
-import {amendError, isRuntimeCliError, type Suggestion} from '../errors/index.js';
+import type {Suggestion} from '../errors/index.js';
 import {requireCapability} from '../operations/call-backend.js';
 import {chooseCapable, openNamed, withFallback, withOtherBackend} from '../operations/choose-backend.js';
 import {followUpCapabilities, planRelease, verifyPromotion, type Release} from '../operations/deploy/release.js';
@@ -9,7 +8,7 @@ import {describeRollback, planRollback} from '../operations/deploy/rollback-bund
 import {deployFallback, deployStored} from '../operations/deploy/start-deployment.js';
 import {pollDeployment} from '../operations/deploy/wait-for-deployment.js';
 import {changeRules} from '../operations/guard/guards.js';
-import {idFor, namingCapabilities, resolveBundleId} from '../operations/list-bundles.js';
+import {namingCapabilities, resolveBundleId, verifyId} from '../operations/list-bundles.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {
   DeployBundleOptions,
@@ -47,24 +46,16 @@ const resolve: Step<DeployRequest> = {
     const chosen = await chooseCapable({...connection, wait: release.wait}, needed, host);
     const {backend} = chosen.open;
     if (from !== undefined && !backend.promote) requireCapability(backend, 'deploy');
-    if (bundleId !== undefined && bundleId !== 'latest') verifyId(backend, bundleId, release);
+    if (bundleId !== undefined && release.operation === 'deploy') verifyId(backend, bundleId, meantInstead);
     const listed = release.operation === 'rollback' ? {} : await lookForPlace(chosen.open, place);
     return {...chosen, bundleId, from, ...listed};
   },
 };
 
-/** @throws RuntimeCliError for what is no ID; users type the target as the argument of a deployment */
-function verifyId(backend: HostBackend, bundleId: BundleId, {operation}: Release): void {
-  try {
-    idFor(backend, bundleId);
-  } catch (error) {
-    if (operation !== 'deploy' || !isRuntimeCliError(error) || error.details?.['bundleId'] === undefined) throw error;
-    const suggestions: readonly Suggestion[] = [
-      `If it is the target, pass latest --target ${String(bundleId)}.`,
-      ['If it is a build folder, run ', {run: ['bundle:push', bundleId]}],
-    ];
-    throw amendError(error, {suggestions});
-  }
+function meantInstead(typed: string | undefined): readonly Suggestion[] {
+  if (typed === undefined) return [];
+  const push = {run: ['bundle:push', typed]};
+  return [`If it is the target, pass latest --target ${typed}.`, ['If it is a build folder, run ', push]];
 }
 
 function adviseOther({fallback}: Ledger) {

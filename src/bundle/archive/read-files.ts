@@ -18,7 +18,7 @@ export interface PlannedFile {
 const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW || 0) | (constants.O_NONBLOCK || 0);
 
 /** Bytes read at a time. */
-export const pieceBytes = 256 * 1024;
+const pieceBytes = 256 * 1024;
 
 /** Whether a file is read in several pieces. */
 export function isLarge({size}: PlannedFile): boolean {
@@ -27,9 +27,8 @@ export function isLarge({size}: PlannedFile): boolean {
 
 /**
  * Reads a file synchronously: waiting for a thread would take longer. @throws RuntimeCliError `ERR_FILE_CHANGED`
- * @param memory `pieceBytes` to read all pieces into, which has the last of them when the next is asked for.
  */
-export function* readFile(file: PlannedFile, memory?: Buffer): Generator<Buffer, void> {
+export function* readFile(file: PlannedFile): Generator<Buffer, void> {
   try {
     const descriptor = openSync(file.source, openFlags);
     try {
@@ -39,7 +38,7 @@ export function* readFile(file: PlannedFile, memory?: Buffer): Generator<Buffer,
       do {
         // One byte more than there should be shows whether there is more.
         const length = Math.min(left + 1, pieceBytes);
-        const piece = memory?.subarray(0, length) ?? Buffer.allocUnsafe(length);
+        const piece = Buffer.allocUnsafe(length);
         const read = readSync(descriptor, piece);
         if (read === 0 || read > left) verifySize(file, file.size - left + read);
         left -= read;

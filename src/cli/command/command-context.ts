@@ -1,6 +1,6 @@
 import {statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
-import {dirname, relative, resolve} from 'node:path';
+import {dirname, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
 import {createSweptDirectory} from '../../files/temporary-directory.js';
@@ -130,9 +130,7 @@ export class CommandContext {
     output.addSecrets(secretValues(settings));
     for (const line of spacedVariables(settings, this.env)) output.warn(line);
     const {file} = sources;
-    const path = file && relative(this.cwd, file.path);
-    const configFile = path?.endsWith('package.json') ? `"mycli" of ${path}` : path;
-    output.completeHints({settings: named, configFile});
+    output.completeHints({settings: named});
     if (output.interactive && file !== undefined && !file.path.endsWith('.json')) {
       // A Tab in this terminal then needs not run the code.
       const {namesOfConfig} = await import('./answer-completion.js');

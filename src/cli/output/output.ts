@@ -36,8 +36,6 @@ interface HintContext extends RunSurroundings {
   /** How the user runs mycli. */
   readonly program: readonly string[];
   readonly aliases: ReadonlyMap<string, string>;
-  /** What suggestions call `mycli.config`: the file that is there. */
-  readonly configFile?: string | undefined;
 }
 
 export interface OutputOptions {
@@ -226,7 +224,7 @@ export class Output implements Logger {
     const text = this.clean(message);
     if (this.#options.annotating) this.stream.write(`${annotation('error', text)}\n`);
     else this.#write(this.#render(text), 'Error:', 'red');
-    for (const suggestion of suggestions) this.#write(this.#withFile(this.#render(suggestion)), ' ');
+    for (const suggestion of suggestions) this.#write(this.#render(suggestion), ' ');
   }
 
   /** Writes the JSON document once, with `--json` only. */
@@ -281,12 +279,7 @@ export class Output implements Logger {
 
   /** Suggestions for programs: with the commands' full names, and the flags that configure the same anyway. */
   texts(suggestions: readonly Suggestion[]): readonly string[] {
-    return suggestions.map((suggestion) => this.#withFile(suggestionText(suggestion, this.#surroundings())));
-  }
-
-  /** A suggestion with the name of the configuration file, whose ending only the command knows. */
-  #withFile(suggestion: string): string {
-    return suggestion.replaceAll(/\bmycli\.config\b(?!\.\w)/g, (name) => this.#hints.configFile ?? name);
+    return suggestions.map((suggestion) => suggestionText(suggestion, this.#surroundings()));
   }
 
   /** Without options that would be masked: no shell can run such a command, and what has set them still does. */

@@ -61,11 +61,12 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
   ]);
   // A dry run looks for its target if it can.
   const asksService = !asksNothing || (noService === undefined && settings.targetSlug !== undefined);
-  const {confirmAddresses, confirmPluginAddresses} = await import('../setup/confirm-addresses.js');
-  if (asksService) await confirmAddresses(context, settings, {writes, readsLogs});
   const backends = await loadWantedBackends(context, settings);
   const registration = backends?.has(preference) ? backends.find(preference) : undefined;
-  if (asksService && registration) await confirmPluginAddresses(context, settings, registration);
+  if (asksService) {
+    const {confirmAddresses} = await import('../setup/confirm-addresses.js');
+    await confirmAddresses(context, settings, {registration, writes, readsLogs});
+  }
   const {options: backendOptions} = registration
     ? await readPluginSettings(registration, context, settings)
     : {options: connection.backendOptions};

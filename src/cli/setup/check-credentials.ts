@@ -13,7 +13,7 @@ import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/p
 import {readBackend, type ConfiguredBackend} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
 import {definitions} from '../../settings/definitions.js';
-import {confirmAddresses, confirmPluginAddresses} from './confirm-addresses.js';
+import {confirmAddresses} from './confirm-addresses.js';
 
 /** The outcome of asking a service whether it accepts credentials. */
 export interface CredentialCheck {
@@ -145,16 +145,15 @@ export async function checkServices(
   verify: boolean,
 ): Promise<readonly ServiceCredentials[]> {
   const {runtimeBackend, origin, apiKey, apiOrigin, apiToken, clientKey, clientSecret} = settings;
-  if (backends !== undefined && isPluginBackend(runtimeBackend.value)) {
-    const registration = backends.find(runtimeBackend.value);
+  const registration = isPluginBackend(runtimeBackend.value) ? backends?.find(runtimeBackend.value) : undefined;
+  if (verify) await confirmAddresses(context, settings, {registration});
+  if (registration !== undefined) {
     const {name, backend} = registration;
-    if (verify) await confirmPluginAddresses(context, settings, registration);
     const used = await readPluginSettings(registration, context, settings);
     const row = {backend: name, source: sourceOfSecrets(registration, used, context, settings)};
     const read = () => readBackend(context, settings, backend, used.options);
     return [verify ? {...row, ...(await checkService(context, settings, backend.name, read))} : row];
   }
-  if (verify) await confirmAddresses(context, settings);
   const asking = aboutCredentials(settings);
   const rows = [
     {backend: 'legacy', address: origin, secret: apiKey},
@@ -220,7 +219,7 @@ export async function describeBackends(
     const facts = {name, plugin, version, summary, formats, capabilities: capabilitiesOf(backend)};
     let setVariables: readonly string[] = [];
     try {
-      if (verify) await confirmPluginAddresses(context, settings, registration);
+      if (verify) await confirmAddresses(context, settings, {registration});
       const {options, storedVariables} = await readPluginSettings(registration, context, settings);
       setVariables = storedVariables;
       const read = await readBackend(context, settings, backend, options);

@@ -73,35 +73,49 @@ export async function confirmDestinations(
   });
 }
 
+interface AddressUse {
+  /** The backend, if it is a plugin's. */
+  readonly registration?: BackendRegistration | undefined;
+  /** Whether the command may check a deployment. */
+  readonly writes?: boolean | undefined;
+  /** Whether it reads the logs of an app. */
+  readonly readsLogs?: boolean | undefined;
+}
+
 /**
  * Confirms the addresses that secrets of the environment or of a login go to, and remembers the answer. Without a
  * terminal, those of the environment go there, for which there is `MYCLI_TRUSTED_ORIGINS`.
- * @param use `writes`: whether the command may check a deployment. `readsLogs`: whether it reads the logs of an app
  * @throws as `confirmDestinations`
  */
 export async function confirmAddresses(
   context: CommandContext,
   settings: Settings,
-  {writes, readsLogs}: {readonly writes?: boolean | undefined; readonly readsLogs?: boolean | undefined} = {},
+  {registration, writes, readsLogs}: AddressUse = {},
 ): Promise<void> {
   const isUsed = (key: AddressKey) => (key === 'check' ? writes === true : key !== 'logsOrigin' || readsLogs === true);
-  const sent = addressKeys.filter(isUsed).flatMap((key) => sentTo(settings, key));
-  await confirmOnce(context, sent);
+  const asks = isAttended(context);
+  const destinations = [
+    ...addressKeys.filter(isUsed).flatMap((key) => sentTo(settings, key)),
+    ...(registration ? sentByPlugin(context, settings, registration) : []),
+  ].filter(({isStored}) => asks || isStored);
+  const confirmed = await confirmDestinations(context, destinations, {asks, afterLogin: true});
+  if (confirmed.length === 0) return;
+  await trustAddresses(context.credentialFile, confirmed).catch((error: unknown) => {
+    if (!isRuntimeCliError(error)) throw error;
+    context.output.warn(`The answer is not remembered. ${error.message}`);
+  });
 }
 
-/** The same for the backend of a plugin. What a login stored goes to no other address than at the login. */
-export async function confirmPluginAddresses(
-  context: CommandContext,
-  settings: Settings,
-  registration: BackendRegistration,
-): Promise<void> {
+/** The same as `sentTo` for a plugin's backend. What a login stored goes to no other address than at the login. */
+function sentByPlugin(context: CommandContext, settings: Settings, registration: BackendRegistration) {
   const {secrets = [], secretEnv = []} = registration.backend;
   const given = optionsFor(registration, settings);
   const typed = typedOptions(context.flags);
   const secret =
     secretEnv.find((name) => context.env[name]?.trim()) ??
     secrets.find((name) => given[name] instanceof OptionText && !typed.has(name));
-  if (secret !== undefined) await confirmOnce(context, pluginDestinations(context, given, secret));
+  if (secret === undefined) return [];
+  return pluginDestinations(context, given, secret).map((destination) => ({...destination, isStored: false}));
 }
 
 /** The addresses of a plugin's backend that only the configuration file sets, for a secret of the backend. */
@@ -114,20 +128,6 @@ export function pluginDestinations(
     ...{url, file: context.configFile?.path ?? '', secret},
     trusting: `pass --backend-option ${option}=ADDRESS`,
   }));
-}
-
-async function confirmOnce(
-  context: CommandContext,
-  sent: readonly (Destination & {readonly isStored?: boolean})[],
-): Promise<void> {
-  const asks = isAttended(context);
-  const destinations = sent.filter(({isStored}) => asks || isStored === true);
-  const confirmed = await confirmDestinations(context, destinations, {asks, afterLogin: true});
-  if (confirmed.length === 0) return;
-  await trustAddresses(context.credentialFile, confirmed).catch((error: unknown) => {
-    if (!isRuntimeCliError(error)) throw error;
-    context.output.warn(`The answer is not remembered. ${error.message}`);
-  });
 }
 
 /** The URLs of an address that a configuration file sets, if a secret of the environment or of a login goes there. */
