@@ -17,12 +17,12 @@ export interface PlannedFile {
 /** If a link or a pipe has replaced the file, neither follow it nor wait for it. Windows has neither flag. */
 const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW || 0) | (constants.O_NONBLOCK || 0);
 
-/** Bytes read at a time. */
-const pieceBytes = 256 * 1024;
+/** Bytes read at a time: larger pieces would each get memory anew from the system. */
+const pieceBytes = 64 * 1024;
 
-/** Whether a file is read in several pieces. */
+/** Whether a file is too large to be read at once. */
 export function isLarge({size}: PlannedFile): boolean {
-  return size > pieceBytes;
+  return size > 256 * 1024;
 }
 
 /**
