@@ -13,7 +13,7 @@ export interface ListPart {
 export const everything: ListPart = {limit: Infinity, offset: 0};
 
 /** The largest page that servers return. */
-export const pageSize = 200;
+const pageSize = 200;
 
 /** Maximum number of pages to read, since a server could invent new ones forever, and of entries in them. */
 const maxPages = 1000;

@@ -52,13 +52,13 @@ async function newProject(open: OpenBackend, isForbidden = false): Promise<NewPl
   const {projectSlug: slug} = open;
   const others = await otherProjects(open, isForbidden);
   open.signal.throwIfAborted();
-  if (!others?.isAll) return undefined;
-  const meant = near(slug, others.slugs, mostWrong(slug));
+  if (others === undefined) return undefined;
+  const meant = near(slug, others, mostWrong(slug));
   if (!isForbidden) return {kind: 'project', slug, meant};
   refuseUnsafe({operation: 'create-project', projectSlug: slug, meant}, open.host);
   throw createError('ERR_REJECTED', `The project "${slug}" does not exist.`, {
     suggestions: [...describeReached(open, others), notCreated],
-    details: {projects: others.slugs},
+    details: {projects: others},
   });
 }
 

@@ -1,13 +1,13 @@
 import type {TargetStatus} from './options.js';
 import {failsEveryRequest, shownUrl} from '../../backends/answers.js';
 import {isUnderWay} from '../../backends/members.js';
-import type {BundleId, ListResult, ProjectItem, TargetItem} from '../../backends/contract.js';
+import type {BundleId, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import type {RuntimeCliErrorOptions} from '../../errors/runtime-cli-error.js';
 import {suggestNames, meantNames, near, placeFlags} from '../../text/suggest.js';
 import {liveDeployment, readHistory} from '../list-bundles.js';
-import {allItems, pageSize} from '../pages.js';
+import {allItems} from '../pages.js';
 import {invoke, quickLook, unlessUnreadable} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {TargetResult} from '../options.js';
@@ -182,11 +182,10 @@ export async function findRunning(
 export async function explainMissingProject(error: unknown, open: OpenBackend): Promise<unknown> {
   const isMissing = isRuntimeCliError(error) && (error.code === 'ERR_FORBIDDEN' || error.code === 'ERR_REJECTED');
   if (!isMissing || (error.status !== 403 && error.status !== 404 && !isOfEmptyProject(error))) return error;
-  const others = await otherProjects(open);
-  const suggestions = describeReached(open, others);
+  const suggestions = describeReached(open, await otherProjects(open));
   if (suggestions.length === 0) return error;
   // Nobody is told to push to a project that is mistyped.
-  return others?.isAll && isOfEmptyProject(error)
+  return isOfEmptyProject(error)
     ? amendError(error, {advice: suggestions})
     : amendError(error, {suggestions});
 }
@@ -196,43 +195,28 @@ export async function explainMissingProject(error: unknown, open: OpenBackend): 
  * @throws RuntimeCliError if the credentials reach others, but not this one
  */
 export async function explainEmpty(open: OpenBackend, what: string): Promise<void> {
-  const others = await otherProjects(open);
-  const reached = describeReached(open, others);
-  if (others?.isAll && reached.length > 0) throw emptyProject(open, what, {suggestions: reached});
-  for (const warning of reached) open.host.outlet.warn(warning);
-}
-
-interface OtherProjects {
-  readonly slugs: readonly string[];
-  /** Whether there are no more. */
-  readonly isAll: boolean;
+  const suggestions = describeReached(open, await otherProjects(open));
+  if (suggestions.length > 0) throw emptyProject(open, what, {suggestions});
 }
 
 /**
- * The projects that the credentials reach, or the first of them. Undefined if this is one, or nobody knows.
- * @param isThorough whether all are read, and not only if that is quick
+ * The slugs of the projects that the credentials reach. Undefined if this is one, or nobody knows.
+ * @param isThorough whether they are read however long it takes
  */
-export async function otherProjects(open: OpenBackend, isThorough = false): Promise<OtherProjects | undefined> {
+export async function otherProjects(open: OpenBackend, isThorough = false): Promise<readonly string[] | undefined> {
   if (open.backend.listProjects === undefined) return undefined;
-  const page: ListResult<ProjectItem> | undefined = isThorough
-    ? await unlessUnreadable(open, allProjects(open), failsEveryRequest)
-    : await quickLook(open, (again) => invoke(again, 'listProjects', {limit: pageSize}));
-  const slugs = page?.items.map(({projectSlug}) => projectSlug) ?? [];
-  return page === undefined || slugs.includes(open.projectSlug) ? undefined : {slugs, isAll: page.cursor === undefined};
-}
-
-async function allProjects(open: OpenBackend) {
-  return {items: await allItems((range) => invoke(open, 'listProjects', range))};
+  const read = (reader: OpenBackend) => allItems((range) => invoke(reader, 'listProjects', range));
+  const projects = isThorough
+    ? await unlessUnreadable(open, read(open), failsEveryRequest)
+    : await quickLook(open, read);
+  const slugs = projects?.map(({projectSlug}) => projectSlug);
+  return slugs?.includes(open.projectSlug) ? undefined : slugs;
 }
 
 /** Which projects the credentials reach instead, in sentences. */
-export function describeReached(open: OpenBackend, others: OtherProjects | undefined): readonly string[] {
-  const {slugs, isAll} = others ?? {slugs: []};
-  if (slugs.length === 0) return [];
-  const shown = [...slugs.slice(0, mostShown), ...(slugs.length > mostShown ? ['…'] : [])];
-  // What is missing in a part of the list may be in the rest.
-  const reach = isAll
-    ? `The credentials do not reach a project "${open.projectSlug}". They reach`
-    : 'The credentials reach, among others';
-  return [...suggestNames(near(open.projectSlug, slugs), 'the project '), `${reach}: ${shown.join(', ')}.`];
+export function describeReached({projectSlug}: OpenBackend, others: readonly string[] = []): readonly string[] {
+  if (others.length === 0) return [];
+  const shown = [...others.slice(0, mostShown), ...(others.length > mostShown ? ['…'] : [])].join(', ');
+  const reach = `The credentials do not reach a project "${projectSlug}". They reach: ${shown}.`;
+  return [...suggestNames(near(projectSlug, others), 'the project '), reach];
 }
