@@ -4,7 +4,6 @@ import {
   createHttpClient,
   createRequestBodies,
   createRetryWait,
-  loadHttpClient,
   openStream,
   readSocket,
   type HttpClientOptions,
@@ -34,11 +33,6 @@ export interface BackendContextOptions extends ContextFields, ClientOptions {
 }
 
 const cleanupGraceMs = 5000;
-
-/** Loads what `createBackendContext` needs, ahead of time. If that fails, `createBackendContext` reports it. */
-export function preloadBackendContext(): void {
-  loadHttpClient().catch(() => undefined);
-}
 
 export async function createBackendContext(options: BackendContextOptions): Promise<HostContext> {
   const {projectSlug, targetSlug, configDirectory, wait, state, env, userAgent, onSecret} = options;

@@ -42,11 +42,6 @@ export interface HttpClientOptions {
   readonly timeouts?: Partial<TimeLimits> | undefined;
 }
 
-/** Loads got. It takes a while, so call it early when there is nothing else to do. */
-export async function loadHttpClient(): Promise<Got> {
-  return (await import('got')).got;
-}
-
 /** The options of a client with the defaults. Its logger masks secrets, and hears of retries. */
 export function clientRules(options: HttpClientOptions) {
   const {rateLimit, onRetry, timeouts, uploadRetries = defaultUploadRetries, secrets = []} = options;
@@ -73,7 +68,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
   const hooks = createRateLimitHooks(rateLimit);
   const errors = {secrets, limitedStatusCodes: policy.statusCodes};
 
-  const got = await loadHttpClient();
+  const {got} = await import('got');
   const client = got.extend({
     headers: {'user-agent': userAgent, accept: 'application/json, */*;q=0.1'},
     ...(signal === undefined ? {} : {signal}),

@@ -2,7 +2,7 @@ export {authorize} from './auth/authorize.js';
 export {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from './auth/strategies.js';
 export type {ClientKey} from './auth/client-assertion.js';
 export {createRequestBodies} from './request-bodies.js';
-export {clientRules, createHttpClient, loadHttpClient, type HttpClientOptions} from './client.js';
+export {clientRules, createHttpClient, type HttpClientOptions} from './client.js';
 export {isInsecureOrigin, normalizeOrigin} from './origin.js';
 export {createRetryWait} from './rate-limit/wait.js';
 export {openStream} from './failure-retry.js';

@@ -21,8 +21,6 @@ export interface PackOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with the number of the build's bytes archived so far, at most every 256 KiB and at the end. */
   readonly onProgress?: ((progress: ByteProgress) => void) | undefined;
-  /** Called once all files are read, while the last of them are being compressed: this thread has little to do then. */
-  readonly onRead?: (() => void) | undefined;
 }
 
 /** Minimum bytes between progress reports. Thousands of small files do not deserve a line each. */
@@ -32,13 +30,13 @@ const progressBytes = 256 * 1024;
 export async function packBundle(
   plan: BundlePlan,
   destination: Writable,
-  {signal, onProgress, onRead}: PackOptions = {},
+  {signal, onProgress}: PackOptions = {},
 ): Promise<PackResult> {
   signal?.throwIfAborted();
   const content = new Digest();
   const compressed = plan.format === 'v2' ? new Digest() : undefined;
   const pack = (source: AsyncIterable<Buffer>): AsyncIterable<Buffer> => {
-    const tar = content.of(notifyEnd(source, onRead));
+    const tar = content.of(source);
     return compressed ? compressed.of(gzip(tar, plan.compressionLevel)) : tar;
   };
   try {
@@ -50,12 +48,6 @@ export async function packBundle(
   const contentSha256 = content.hex();
   // A v1 archive is the tar itself.
   return {size: (compressed ?? content).size, sha256: compressed?.hex() ?? contentSha256, contentSha256};
-}
-
-/** Passes the blocks on unchanged. @param onEnd Called after the last one. */
-async function* notifyEnd(blocks: AsyncIterable<Buffer>, onEnd?: () => void): AsyncGenerator<Buffer> {
-  yield* blocks;
-  onEnd?.();
 }
 
 /** The tar of a bundle, as `writeTar` makes it. */

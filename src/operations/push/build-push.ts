@@ -1,6 +1,5 @@
 import type {UnchangedBundle} from './options.js';
 import type {HostBackend} from '../../backends/host-backend.js';
-import {preloadBackendContext} from '../../backends/backend-context.js';
 import {contentDigest, streamBundle, writeBundle, type BundlePlan, type BundleStream} from '../../bundle/index.js';
 import type {Bundle, BundleContent, PackResult} from '../../bundle/types.js';
 import {count} from '../../text/sentence.js';
@@ -65,7 +64,7 @@ export async function buildPush(
     return {kind: 'stream', ...stream, plan, upload: uploadStream};
   }
   const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
-  const bundle = await writeBundle(plan, {path, ...packOptions({signal}, outlet), onRead: preloadBackendContext});
+  const bundle = await writeBundle(plan, {path, ...packOptions({signal}, outlet)});
   await warnOfLaterFiles(plan, outlet);
   verifyLimits(open.backend, bundle);
   sizeWarnings(bundle).forEach((warning) => outlet.warn(warning));

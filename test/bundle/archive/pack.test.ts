@@ -197,19 +197,6 @@ describe('packing', () => {
     expect(told.at(-1)).toBe(large + 35);
   });
 
-  test.each(['v1', 'v2'] as const)('tells once all files are read (%s)', async (format) => {
-    const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(3 * largeSize, 'x')});
-    const bundle = await plan(cwd, {format});
-    const events: unknown[] = [];
-    const {destination} = await pack(bundle, {
-      onProgress: ({transferred}) => events.push(transferred),
-      onRead: () => events.push('read'),
-    });
-    expect(destination.writableFinished).toBe(true);
-    expect(events.slice(-2)).toEqual([bundle.totalBytes, 'read']);
-    expect(events.filter((event) => event === 'read')).toHaveLength(1);
-  });
-
   test('rejects with the error of a progress callback', async () => {
     const cwd = await makeFolder(smallBuild);
     const thrown = new Error('the callback is broken');
