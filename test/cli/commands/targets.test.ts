@@ -143,16 +143,6 @@ describe('target', () => {
     expect(stderr).toContain('Warning: The project shpo is new. Did you mean shop? --no-create refuses new ones.\n');
   });
 
-  test.each([
-    ['mycli.config.json', '{}', 'set MYCLI_TARGET or targetSlug in mycli.config.json.'],
-    ['package.json', '{"mycli": {}}', 'set MYCLI_TARGET or targetSlug in "mycli" of package.json.'],
-    ['README.md', '', 'set MYCLI_TARGET or targetSlug in mycli.config.'],
-  ])('a missing target can be set in the configuration file that is there: %s', async (name, content, advice) => {
-    await writeFile(join(bench.project, name), content);
-    expect((await mycli(['env:list'])).stderr).toContain(`${advice}\n`);
-    expect((await mycli(['env:list', '--json'])).stdout).toContain(JSON.stringify(`Pass --target SLUG, or ${advice}`));
-  });
-
   test('a guard of the configuration refuses all that changes the target', async () => {
     await documentOf(['push', ...staging, '--wait']);
     const config = {targets: {staging: {guard: {cleanTree: true, ciOnly: true, confirm: true}}}};
