@@ -185,9 +185,7 @@ export async function explainMissingProject(error: unknown, open: OpenBackend): 
   const suggestions = describeReached(open, await otherProjects(open));
   if (suggestions.length === 0) return error;
   // Nobody is told to push to a project that is mistyped.
-  return isOfEmptyProject(error)
-    ? amendError(error, {advice: suggestions})
-    : amendError(error, {suggestions});
+  return isOfEmptyProject(error) ? amendError(error, {advice: suggestions}) : amendError(error, {suggestions});
 }
 
 /**
