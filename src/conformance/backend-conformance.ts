@@ -19,7 +19,7 @@ import {faultCases} from './cases/fault-cases.js';
 import {listCases} from './cases/list-cases.js';
 import {targetCases} from './cases/target-cases.js';
 import {resumeCase, uploadCases} from './cases/upload-cases.js';
-import {NotTried, outcomeOf, redactedError, refusedCredentials, shown} from './expectations.js';
+import {NotTried, outcomeOf, redactedError, refusalOfSecrets, shown} from './expectations.js';
 import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
 import {triedOperations, uploadOperation} from './operations.js';
 import {Relay} from './relay.js';
@@ -101,7 +101,7 @@ async function problemOf(subject: Subject): Promise<string> {
   if (!verify && !listBundles) return '';
   const asking = verify ? subject.call('verify', undefined) : subject.call('listBundles', {limit: 1});
   const {error} = await outcomeOf<unknown>(asking);
-  const isHopeless = error && (error.code === 'ERR_NETWORK' || refusedCredentials.fits(error));
+  const isHopeless = error && (error.code === 'ERR_NETWORK' || refusalOfSecrets.fits(error));
   return isHopeless ? `${shown(error)} Every case would fail. Check what openService() returns.` : '';
 }
 

@@ -85,7 +85,7 @@ export function withCode(...codes: readonly ErrorCode[]): ExpectedError {
   return {text: codes.join(' or '), fits: ({code}) => codes.includes(code)};
 }
 
-export const refusedCredentials = withCode('ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH');
+export const refusalOfSecrets = withCode('ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH');
 
 /** Asserts that a call fails as expected. `what`: what the backend was asked for. */
 export async function expectError(

@@ -371,7 +371,7 @@ export function idsOf(items: readonly {readonly bundleId?: BundleId | undefined}
 }
 
 /** A deployment as another process would have it, which only has the JSON. */
-export function fromJson(deployment: DeploymentRef): DeploymentRef {
+function fromJson(deployment: DeploymentRef): DeploymentRef {
   return JSON.parse(JSON.stringify(deployment)) as DeploymentRef;
 }
 

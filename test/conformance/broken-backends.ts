@@ -785,7 +785,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
     getDeployment: ({deploymentId, ...deployment}, context) =>
       good.getDeployment({...deployment, deploymentId: String(deploymentId).replace(/^x/, '')}, context),
   })),
-  brokenCall('finds the deployments of other projects', 'getDeployment', findingOthers),
   broken('checks the newest deployment', (good) => ({
     getDeployment: async (deployment, context) => good.getDeployment(await newest(good, deployment, context), context),
   })),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type {BundleId} from '../../backends/contract.js';
 import {anyCode, anyError, expectAbort, expectError, notTried, outcomeOf} from '../expectations.js';
-import {refusedCredentials, withCode, type ExpectedError} from '../expectations.js';
+import {refusalOfSecrets, withCode, type ExpectedError} from '../expectations.js';
 import {prepare, type TriedOperation, type Prepared} from '../operations.js';
 import type {Fault} from '../relay.js';
 import {fastRetries, type Called, type Case, type Lister, type Subject} from '../subject.js';
@@ -45,7 +45,7 @@ const rules: readonly FaultRule[] = [
       'With `tcp:`, the service refuses other secrets itself.',
     kind: 401,
     lasts: true,
-    error: refusedCredentials,
+    error: refusalOfSecrets,
   },
   {
     name: 'a persistent rate limit is reported as such',
@@ -127,7 +127,7 @@ async function refuse(subject: Subject, operation: TriedOperation): Promise<void
   const prepared = await prepare(subject, operation);
   const stranger = withOtherSecrets(subject) ?? notTried('No secret that the backend declares is set.');
   const what = `${operation.name} with other secrets`;
-  await expectError(what, operation.run(stranger, prepared), refusedCredentials);
+  await expectError(what, operation.run(stranger, prepared), refusalOfSecrets);
   await subject.assertNoLeak();
   if (operation.needs === 'upload') await subject.assertKept(0, what);
   await expectAsTold(subject, operation, prepared, what, false);
