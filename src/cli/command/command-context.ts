@@ -8,7 +8,7 @@ import type {Guard} from '../../modules/load-module.js';
 import type {PipelineHost} from '../../pipelines/host.js';
 import type {Output} from '../output/output.js';
 import type {CredentialFile} from '../settings/credential-file.js';
-import {loadSettings, readCheckHeaders, spacedVariables, type SettingsUse} from '../settings/load-settings.js';
+import {loadSettings, readCheckHeaders, type SettingsUse} from '../settings/load-settings.js';
 import type {PluginConfig} from '../settings/write-hooks.js';
 import {checkRecordFiles} from './records.js';
 import type {Session} from './session.js';
@@ -128,7 +128,6 @@ export class CommandContext {
     this.configFile = sources.file;
     this.#sources = sources;
     output.addSecrets(secretValues(settings));
-    for (const line of spacedVariables(settings, this.env)) output.warn(line);
     const {file} = sources;
     output.completeHints({settings: named});
     if (output.interactive && file !== undefined && !file.path.endsWith('.json')) {

@@ -205,22 +205,14 @@ export async function findPluginProblems(folder: string, version: string): Promi
   const manifest = readManifest(join(root, 'package.json'));
   if (!isRecord(manifest?.['oclif'])) return [];
   const name = String(manifest['name']);
-  const {hooks, commands} = manifest['oclif'];
+  const {commands} = manifest['oclif'];
   const peer = await peerProblem(name, manifest['peerDependencies'], version);
-  const declared = [...Object.values(asRecord(hooks)).flat(), commands].flatMap(targetOf);
   // oclif links it anyway, and then every command would warn.
   const lacking = lackingPart(root);
   if (lacking !== undefined) return [...peer, lacking];
-  const isInstalled = isInModules(root);
-  const own = targetOf(commands).length === 0 ? [] : ['oclif.manifest.json'];
-  if (own.some((path) => !existsSync(resolve(root, path)))) {
-    const message = `${name} has commands but no oclif.manifest.json, so mycli loads all of them at every start.`;
-    return [...peer, {message, suggestion: `Run npx oclif manifest in ${root}.`}];
-  }
-  const unpublished = [...declared, ...own].find((path) => !isPublished(path, manifest['files']));
-  if (unpublished === undefined || isInstalled) return peer;
-  const message = `${name} would be published without ${unpublished}, which "files" in its package.json leaves out.`;
-  return [...peer, {message, suggestion: 'Add it, or its folder.'}];
+  if (targetOf(commands).length === 0 || existsSync(join(root, 'oclif.manifest.json'))) return peer;
+  const message = `${name} has commands but no oclif.manifest.json, so mycli loads all of them at every start.`;
+  return [...peer, {message, suggestion: `Run npx oclif manifest in ${root}.`}];
 }
 
 /** A file that the package.json of a plugin names, and that is not there. */
@@ -254,19 +246,6 @@ export function typescriptOf(root: string, path: string): string | undefined {
   const [, rest] = /^(?:\.\/)?[^/]+\/(.+?)(?:\.js)?$/.exec(path) ?? [];
   if (rest === undefined || isThere(root, path) || isInModules(root)) return undefined;
   return [`${rest}.ts`, `src/${rest}.ts`].map((file) => resolve(root, file)).find((file) => existsSync(file));
-}
-
-/** Whether npm publishes a path, as far as the patterns in `files` tell without being matched. */
-function isPublished(path: string, files: unknown): boolean {
-  if (!Array.isArray(files)) return true;
-  const partsOf = (text: string) => text.split('/').filter((part) => !['', '.'].includes(part));
-  const parts = partsOf(path);
-  return files.some((entry) =>
-    partsOf(String(entry)).every((part, index) => {
-      const own = parts[index] ?? part;
-      return /[*?{]/.test(part) || part === own || part.startsWith(`${own}.`);
-    }),
-  );
 }
 
 async function peerProblem(name: string, peers: unknown, version: string): Promise<readonly PluginProblem[]> {

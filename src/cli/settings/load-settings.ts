@@ -196,15 +196,6 @@ function urlOf(key: ServiceKey, {value, source}: Setting<string>): string | unde
   }
 }
 
-/** What to say of variables with spaces around their value: it is easily a line break of Windows. */
-export function spacedVariables(settings: Settings, env: Environment): readonly string[] {
-  return settingKeys.flatMap((key) => {
-    const {kind, name = ''} = settings[key]?.source ?? {};
-    const isSpaced = kind === 'environment' && definitions[key].syntax === 'id' && env[name] !== env[name]?.trim();
-    return isSpaced ? [`Ignored the spaces or line breaks around the value of ${name}.`] : [];
-  });
-}
-
 /** Variables that are no settings: those of the environment, and what `--output-env` writes. */
 const otherVariables = [
   ...['SAFETY', 'TRUSTED_ORIGINS', 'SKIP_PLUGINS'],

@@ -567,11 +567,6 @@ describe('wrong input', () => {
       'has commands but no oclif.manifest.json, so mycli loads all of them at every start. Run npx oclif manifest in ',
     ],
     [
-      'leaves its hook out of what is published',
-      {oclif: {hooks: {'mycli:backends': './commands/hook'}}, files: ['src', '!commands']},
-      'would be published without ./commands/hook, which "files" in its package.json leaves out. Add it, or its folder.',
-    ],
-    [
       'is for another version of mycli',
       {oclif: {}, peerDependencies: {mycli: '>=99'}},
       /requires mycli >=99, but this is mycli \d\S*\. Update mycli, or install a version of the plugin that is made for it\./,

@@ -10,7 +10,7 @@ import {
   type Settings,
   type SettingsSources,
 } from '../../../src/cli/settings/settings.js';
-import {checkedSecret, spacedVariables} from '../../../src/cli/settings/load-settings.js';
+import {checkedSecret} from '../../../src/cli/settings/load-settings.js';
 import {OptionText} from '../../../src/backends/plugins/option-text.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 
@@ -199,9 +199,6 @@ describe('wrong values', () => {
   test('a variable loses what a file of Windows leaves around its value, but not quotation marks', () => {
     const settings = resolved({env: {MYCLI_PROJECT: 'shop\r', MYCLI_RUNTIME_ORIGIN: ' https://runtime.example\r\n'}});
     expect(settings).toMatchObject({projectSlug: {value: 'shop'}, origin: {value: 'https://runtime.example'}});
-    expect(spacedVariables(settings, {MYCLI_PROJECT: 'shop\r'})).toEqual([
-      'Ignored the spaces or line breaks around the value of MYCLI_PROJECT.',
-    ]);
     expect(failure(() => resolved({env: {MYCLI_PROJECT: '"shop"'}}))).toMatchObject({
       exitCode: 3,
       message: 'MYCLI_PROJECT must not have quotation marks around it.',
