@@ -1,12 +1,15 @@
 import {readFile} from 'node:fs/promises';
-import {resolve} from 'node:path';
+import {homedir} from 'node:os';
+import {dirname, relative, resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {refuseUnfitSlugs} from '../../backends/resolve-backend.js';
 import {createError, isRuntimeCliError, reasonOf, type Suggestion} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
-import {commandLine, placeFlags} from '../../text/suggest.js';
+import {isOutside} from '../../text/paths.js';
+import {onWindows} from '../../text/platform.js';
+import {commandLine, placeFlags, shellLine} from '../../text/suggest.js';
 import {proxyFor} from '../../http/connection/proxy.js';
 import type {Environment} from '../../text/platform.js';
 import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
@@ -66,7 +69,7 @@ export async function runChecks(
         verifySlugs(settings, registry);
         if (file === undefined)
           return [finding('skipped', 'No configuration file.', texts([['Write one: ', {run: ['init']}]]))];
-        return [finding('ok', `${file} is valid.`)];
+        return [finding('ok', `${file} is valid.`), ...checkFolder(file)];
       },
     ],
     ['build', async () => (settings ? checkBuild(context, settings) : [])],
@@ -98,6 +101,15 @@ export async function runChecks(
 
 function finding(status: DoctorCheck['status'], message: string, suggestions: readonly string[] = []): Finding {
   return {status, message, suggestions};
+}
+
+/** On Windows, whether a configuration is outside the profile, where the system protects it. */
+function checkFolder(file: string): readonly Finding[] {
+  if (!onWindows || !isOutside(relative(homedir(), file))) return [];
+  const folder = dirname(file);
+  const message = `On Windows, mycli can't check file owners: anyone who can write to ${folder} controls what it runs.`;
+  const advice = `Check who can, or move the project into your profile: ${shellLine('icacls', folder)}`;
+  return [finding('warning', message, [advice])];
 }
 
 /** @throws RuntimeCliError for slugs that a push's backend does not take. With `auto`, Runtime (API key) takes over. */
