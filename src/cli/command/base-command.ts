@@ -124,7 +124,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
       const {withOldSettings} = await import('../setup/take-over.js');
-      const {withCredentialSource} = await import('../setup/check-credentials.js');
+      const {withCredentialSource} = await import('../settings/credential-file.js');
       throw await withOldSettings(withCredentialSource(error, context), context);
     }
   }

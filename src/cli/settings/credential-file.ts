@@ -1,14 +1,17 @@
 import {chmod, realpath, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import * as v from 'valibot';
-import type {BuiltInName} from '../../backends/names.js';
-import {createError, isRuntimeCliError, reasonOf} from '../../errors/index.js';
+import {isBuiltIn, type BuiltInName} from '../../backends/names.js';
+import {amendError, createError, isRuntimeCliError, reasonOf, type RuntimeCliError} from '../../errors/index.js';
+import {refusedCredentials, type Suggestion} from '../../errors/suggestion.js';
 import {homeVariable, onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
 import {asRecord} from '../../text/json.js';
 import {keyed} from '../../settings/schemas.js';
 import {withLock} from '../../files/lock.js';
 import {makePrivateDirectory, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
+import {definitions} from '../../settings/definitions.js';
+import type {CommandContext} from '../command/command-context.js';
 import type {Output} from '../output/output.js';
 import {addressOrigin} from './option-addresses.js';
 import type {Settings} from './settings.js';
@@ -77,6 +80,24 @@ export const credentialRows: Readonly<Record<CredentialKind, CredentialRow>> = {
 export function credentialKind(backend: BuiltInName, {apiToken}: Pick<Settings, 'apiToken'>): CredentialKind {
   if (backend === 'legacy') return 'api-key';
   return apiToken === undefined ? 'client-secret' : 'api-token';
+}
+
+/** Says of credentials that a service has refused where they come from, instead of where to look for that. */
+export function withCredentialSource(
+  error: RuntimeCliError,
+  {settings, session: {ledgers}}: CommandContext,
+): RuntimeCliError {
+  const backend = ledgers.at(-1)?.open?.backend.name ?? '';
+  if (!error.advice.includes(refusedCredentials) || settings === undefined || !isBuiltIn(backend)) return error;
+  const {setting: key} = credentialRows[credentialKind(backend, settings)];
+  const {source} = settings[key] ?? {};
+  if (source === undefined) return error;
+  const {kind, name} = source;
+  const from = `The ${definitions[key].label} comes from ${name}.`;
+  const check = `${from} Check that it is complete, still valid and for this server.`;
+  const first = kind === 'environment' ? `unset ${name} and ` : '';
+  const login: Suggestion = [`To store another, ${first}run: `, {run: ['auth:login']}];
+  return amendError(error, {advice: kind === 'flag' ? [check] : [check, login]});
 }
 
 export interface CredentialFile {

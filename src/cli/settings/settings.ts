@@ -362,7 +362,10 @@ export function requireSetting<K extends SettingKey>(settings: Settings, key: K)
   throw missingSetting(key);
 }
 
-/** @param passed What to type for it in the command that needs it. `places`: where else it can be set. */
+/**
+ * @param passed What to type for it in the command that needs it.
+ * @param places Where else it can be set.
+ */
 export function missingSetting(key: SettingKey, passed = typed(usualFlag(key)), places = placesOf(key)) {
   const code = ['origin', 'apiOrigin'].includes(key) ? 'ERR_ORIGIN_MISSING' : 'ERR_USAGE';
   const pass = passed === undefined ? 'Set' : `Pass ${passed}, or set`;

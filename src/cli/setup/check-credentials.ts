@@ -2,8 +2,7 @@ import {capabilitiesOf} from '../../backends/members.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
 import {backendTitle, isBuiltIn, mayUse} from '../../backends/names.js';
-import {amendError, catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {refusedCredentials, type Suggestion} from '../../errors/suggestion.js';
+import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/command-context.js';
 import {describeTime} from '../output/table.js';
@@ -12,7 +11,6 @@ import {credentialKind, credentialRows} from '../settings/credential-file.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';
 import {readBackend, type ConfiguredBackend} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
-import {definitions} from '../../settings/definitions.js';
 import {confirmAddresses} from './confirm-addresses.js';
 
 /** The outcome of asking a service whether it accepts credentials. */
@@ -75,24 +73,6 @@ export async function askService(
 export function isRefusal({status, code}: RuntimeCliError): boolean {
   const {kind} = catalogue[code];
   return kind === 'credentials' || (kind !== 'network' && (status === 401 || status === 403));
-}
-
-/** Says of credentials that a service has refused where they come from, instead of where to look for that. */
-export function withCredentialSource(
-  error: RuntimeCliError,
-  {settings, session: {ledgers}}: CommandContext,
-): RuntimeCliError {
-  const backend = ledgers.at(-1)?.open?.backend.name ?? '';
-  if (!error.advice.includes(refusedCredentials) || settings === undefined || !isBuiltIn(backend)) return error;
-  const {setting: key} = credentialRows[credentialKind(backend, settings)];
-  const {source} = settings[key] ?? {};
-  if (source === undefined) return error;
-  const {kind, name} = source;
-  const from = `The ${definitions[key].label} comes from ${name}.`;
-  const check = `${from} Check that it is complete, still valid and for this server.`;
-  const first = kind === 'environment' ? `unset ${name} and ` : '';
-  const login: Suggestion = [`To store another, ${first}run: `, {run: ['auth:login']}];
-  return amendError(error, {advice: kind === 'flag' ? [check] : [check, login]});
 }
 
 /** As `askService`, but a refusal or a failure is an outcome. Shows first which addresses get the credentials. */
