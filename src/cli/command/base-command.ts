@@ -125,7 +125,8 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       if (!isRuntimeCliError(error)) throw error;
       const {withOldSettings} = await import('../setup/take-over.js');
       const {withCredentialSource} = await import('../settings/credential-file.js');
-      throw await withOldSettings(withCredentialSource(error, context), context);
+      const backend = session.ledgers.at(-1)?.open?.backend.name ?? '';
+      throw await withOldSettings(withCredentialSource(error, context.settings, backend), context);
     }
   }
 

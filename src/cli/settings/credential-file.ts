@@ -11,7 +11,6 @@ import {keyed} from '../../settings/schemas.js';
 import {withLock} from '../../files/lock.js';
 import {makePrivateDirectory, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
 import {definitions} from '../../settings/definitions.js';
-import type {CommandContext} from '../command/command-context.js';
 import type {Output} from '../output/output.js';
 import {addressOrigin} from './option-addresses.js';
 import type {Settings} from './settings.js';
@@ -82,12 +81,12 @@ export function credentialKind(backend: BuiltInName, {apiToken}: Pick<Settings, 
   return apiToken === undefined ? 'client-secret' : 'api-token';
 }
 
-/** Says of credentials that a service has refused where they come from, instead of where to look for that. */
+/** Says of credentials that a backend's service has refused where they come from, instead of where to look for that. */
 export function withCredentialSource(
   error: RuntimeCliError,
-  {settings, session: {ledgers}}: CommandContext,
+  settings: Settings | undefined,
+  backend: string,
 ): RuntimeCliError {
-  const backend = ledgers.at(-1)?.open?.backend.name ?? '';
   if (!error.advice.includes(refusedCredentials) || settings === undefined || !isBuiltIn(backend)) return error;
   const {setting: key} = credentialRows[credentialKind(backend, settings)];
   const {source} = settings[key] ?? {};
