@@ -17,18 +17,19 @@ export interface PlannedFile {
 /** If a link or a pipe has replaced the file, neither follow it nor wait for it. Windows has neither flag. */
 const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW || 0) | (constants.O_NONBLOCK || 0);
 
-/** Bytes read at a time: larger pieces would each get memory anew from the system. */
-const pieceBytes = 64 * 1024;
+/** Bytes read at a time. */
+export const pieceBytes = 256 * 1024;
 
-/** Whether a file is too large to be read at once. */
+/** Whether a file is read in several pieces. */
 export function isLarge({size}: PlannedFile): boolean {
-  return size > 256 * 1024;
+  return size > pieceBytes;
 }
 
 /**
  * Reads a file synchronously: waiting for a thread would take longer. @throws RuntimeCliError `ERR_FILE_CHANGED`
+ * @param memory `pieceBytes` to read all pieces into, which has the last of them when the next is asked for.
  */
-export function* readFile(file: PlannedFile): Generator<Buffer, void> {
+export function* readFile(file: PlannedFile, memory?: Buffer): Generator<Buffer, void> {
   try {
     const descriptor = openSync(file.source, openFlags);
     try {
@@ -38,7 +39,7 @@ export function* readFile(file: PlannedFile): Generator<Buffer, void> {
       do {
         // One byte more than there should be shows whether there is more.
         const length = Math.min(left + 1, pieceBytes);
-        const piece = Buffer.allocUnsafe(length);
+        const piece = memory?.subarray(0, length) ?? Buffer.allocUnsafe(length);
         const read = readSync(descriptor, piece);
         if (read === 0 || read > left) verifySize(file, file.size - left + read);
         left -= read;

@@ -1,7 +1,7 @@
 import {Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
 import type {Archiver, EntryData} from 'archiver';
-import {isLarge, lookAgain, readFile} from './read-files.js';
+import {isLarge, lookAgain, pieceBytes, readFile} from './read-files.js';
 import type {BundlePlan} from '../plan.js';
 import {tarEntries, type TarEntry} from './tar-entries.js';
 
@@ -22,11 +22,40 @@ export interface WriteTarOptions {
 export async function* writeTar(entries: Iterable<TarEntry>, options: WriteTarOptions): AsyncGenerator<Buffer> {
   const {TarArchive} = await import('archiver');
   const archive = new TarArchive();
-  const blocks = blocksOf(archive);
-  feed(archive, entries, blocks, options).catch((error: unknown) => {
+  const pieces = new PieceMemory();
+  const blocks = blocksOf(archive, pieces);
+  feed(archive, entries, blocks, pieces, options).catch((error: unknown) => {
     blocks.destroy(error instanceof Error ? error : new Error(String(error)));
   });
   yield* blocks;
+}
+
+/** The memory of the piece of a large file that is on its way through archiver: the next waits until it is free. */
+class PieceMemory {
+  readonly bytes = Buffer.allocUnsafe(pieceBytes);
+  #left = 0;
+  #free = (): void => undefined;
+
+  /** Passes on pieces in this memory. */
+  async *inTurn(pieces: Iterable<Buffer>): AsyncGenerator<Buffer, void> {
+    for (const piece of pieces) {
+      this.#left = piece.length;
+      yield piece;
+      if (this.#left > 0) await new Promise<void>((resolve) => (this.#free = resolve));
+    }
+  }
+
+  /** To be told of all that leaves archiver, which may pass on a piece in parts. */
+  copied(chunk: Buffer): void {
+    if (chunk.buffer !== this.bytes.buffer) return;
+    this.#left -= chunk.length;
+    if (this.#left === 0) this.#free();
+  }
+
+  /** Lets those go that wait. */
+  close(): void {
+    this.#free();
+  }
 }
 
 /**
@@ -37,13 +66,17 @@ async function feed(
   archive: Archiver,
   entries: Iterable<TarEntry>,
   blocks: Readable,
+  pieces: PieceMemory,
   {modifiedAt, onBytes = () => undefined}: WriteTarOptions,
 ): Promise<void> {
   const fail = (error: Error) => blocks.destroy(error);
   archive.on('error', fail);
   /** The large file that is being read: one at a time, as it is open. */
   let large: Readable | undefined;
-  blocks.once('close', () => large?.destroy());
+  blocks.once('close', () => {
+    pieces.close();
+    large?.destroy();
+  });
   let waiting = 0;
   let most = mostWaiting;
   let proceed = (): void => undefined;
@@ -71,7 +104,8 @@ async function feed(
         break;
       case 'file':
         if (isStreamed) {
-          large = Readable.from(counted(readFile(entry), onBytes)).once('error', fail);
+          const content = pieces.inTurn(counted(readFile(entry, pieces.bytes), onBytes));
+          large = Readable.from(content).once('error', fail);
           archive.append(large, {...data, stats: lookAgain(entry)});
         } else {
           archive.append(Buffer.concat([...readFile(entry)]), data);
@@ -83,7 +117,7 @@ async function feed(
 }
 
 /** Joins and cuts what archiver writes into blocks. */
-function blocksOf(archive: Archiver): Readable {
+function blocksOf(archive: Archiver, pieces: PieceMemory): Readable {
   const blocks = new Readable({objectMode: true, highWaterMark: 1, read: () => void archive.resume()});
   let block = Buffer.allocUnsafe(blockBytes);
   let filled = 0;
@@ -99,6 +133,7 @@ function blocksOf(archive: Archiver): Readable {
       filled += count;
       if (filled === blockBytes) push();
     }
+    pieces.copied(chunk);
   });
   archive.on('end', () => {
     if (filled > 0) push();

@@ -17,7 +17,7 @@ function planned(source: string): PlannedFile {
 }
 
 /** The most that is read at a time. */
-const pieceBytes = 64 * 1024;
+const pieceBytes = 256 * 1024;
 
 /** Reads to the end. Returns the content. */
 function read(file: PlannedFile): Buffer {
@@ -33,10 +33,10 @@ const changed = (file: PlannedFile, what: string) => ({
 
 test('an unchanged file is read completely, piece by piece', async () => {
   for (const content of ['', 'content']) expect(read(await plannedFile(content)).toString()).toBe(content);
-  const content = randomBytes(150_000);
+  const content = randomBytes(600_000);
   const pieces = [...readFile(await plannedFile(content))];
   expect(Buffer.concat(pieces).equals(content)).toBe(true);
-  expect(pieces.map(({length}) => length)).toEqual([pieceBytes, pieceBytes, 150_000 - 2 * pieceBytes]);
+  expect(pieces.map(({length}) => length)).toEqual([pieceBytes, pieceBytes, 600_000 - 2 * pieceBytes]);
 });
 
 describe('a file', () => {
@@ -90,12 +90,12 @@ describe('a file', () => {
 });
 
 test.each([
-  ['grows', (path: string) => appendFileSync(path, 'x'), 'it grew from 150000 bytes', 2 * pieceBytes],
-  ['shrinks', (path: string) => truncateSync(path, 149_999), 'it shrank from 150000 bytes', 149_999],
+  ['grows', (path: string) => appendFileSync(path, 'x'), 'it grew from 600000 bytes', 2 * pieceBytes],
+  ['shrinks', (path: string) => truncateSync(path, 599_999), 'it shrank from 600000 bytes', 599_999],
 ])(
   'a file that %s between two pieces is an error, and never exceeds the planned size',
   async (_what, change, message, bytes) => {
-    const file = await plannedFile(Buffer.alloc(150_000));
+    const file = await plannedFile(Buffer.alloc(600_000));
     let size = 0;
     const pieces = readFile(file);
     const readAll = (): void => {
