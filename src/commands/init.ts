@@ -61,11 +61,7 @@ export default class Init extends BaseCommand<typeof Init, 'init'> {
     for (const command of next) output.outcome(['  ', command], '    ');
     if (!deploys && !problem && plan.canDeploy) {
       const deploy = {run: ['bundle:push', ...plan.pushArguments, '--target', 'production', '--wait']};
-      output.outcome([
-        'This uploads without deploying. To deploy to a target called production as well, run ',
-        deploy,
-        '.',
-      ]);
+      output.outcome(['This uploads without deploying. To deploy to a target called production as well, run ', deploy]);
     }
     return {
       file,

@@ -5,7 +5,7 @@ import {commandLine, flagValue} from '../text/suggest.js';
 export interface CommandToRun {
   /** The words after `mycli`. */
   readonly run: readonly (string | number)[];
-  /** Whether it is the command of the run again, with the switches that were typed. @default false */
+  /** Whether it is what the run was to do, with the flags that were typed. @default false */
   readonly again?: boolean;
 }
 
@@ -32,12 +32,21 @@ export interface RunSetting {
   readonly fresh: readonly string[];
 }
 
+/** A flag of the command line. */
+export interface TypedFlag {
+  readonly flag: `--${string}`;
+  /** What to type for it again. */
+  readonly words: readonly string[];
+  /** The commands that have it. */
+  readonly commands: readonly string[];
+}
+
 /** What a run knows that a command in a fresh shell does not. */
 export interface RunSurroundings {
   /** The folder and the configuration file, if flags named them. */
   readonly folder: readonly string[];
-  /** The switches that were typed, such as `--wait`. */
-  readonly switches?: readonly string[] | undefined;
+  /** Those that no other member has. */
+  readonly typed?: readonly TypedFlag[] | undefined;
   readonly settings: readonly RunSetting[];
 }
 
@@ -100,13 +109,15 @@ export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
  */
 export function completeCommand(
   {run: [first = '', ...args], again = false}: CommandToRun,
-  {folder, switches = [], settings}: RunSurroundings,
+  {folder, typed: flags = [], settings}: RunSurroundings,
   shortens = false,
 ): readonly string[] {
   const id = String(first);
-  const own = args.map(String);
-  const words = [...own, ...(again ? switches.filter((one) => !own.includes(one)) : [])];
+  const words = args.map(String);
   const known = flagsOfCommands[id];
+  const repeats = ({flag, commands}: TypedFlag) =>
+    commands.includes(id) && known?.includes(flag) !== true && wordsOf(flag, words).length === 0;
+  if (again) words.push(...flags.filter(repeats).flatMap((one) => one.words));
   if (known === undefined || words.includes('--help')) return [id, ...words];
   const skipped = otherFlags(words, settings);
   for (const {flag, run, fresh} of settings.filter((one) => known.includes(one.flag) && !skipped.includes(one.flag))) {

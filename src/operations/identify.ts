@@ -82,7 +82,8 @@ export async function renewApiKey(resolved: ResolvedBackend, call: Asking, host:
     throw amendError(error, {
       message: `The API key may have been replaced by one that was lost. ${error.message}`,
       advice: [
-        ['Try the old one: ', {run: ['auth:status']}, '. If it is refused, get one on the website of the service.'],
+        ['Try the old one: ', {run: ['auth:status']}],
+        'If it is refused, get one on the website of the service.',
       ],
     });
   });

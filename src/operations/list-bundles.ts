@@ -21,7 +21,6 @@ async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
       [
         items.length > 0 ? 'Push one with ' : 'Check the name of the project, or push one with ',
         {run: ['bundle:push', ...placeFlags({projectSlug})]},
-        '.',
       ],
     ],
   });

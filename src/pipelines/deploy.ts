@@ -54,7 +54,7 @@ const resolve: Step<DeployRequest> = {
 
 function meantInstead(typed: string | undefined): readonly Suggestion[] {
   if (typed === undefined) return [];
-  const push = {run: ['bundle:push', typed]};
+  const push = {run: ['bundle:push', typed], again: true};
   return [`If it is the target, pass latest --target ${typed}.`, ['If it is a build folder, run ', push]];
 }
 

@@ -158,7 +158,7 @@ function lookForDeployment(ledger: Ledger, what = 'Check before you deploy it ag
 function deployLater(ledger: Ledger): readonly Suggestion[] {
   if (ledger.bundle === undefined) return [];
   const run = ['bundle:deploy', String(ledger.bundleId), ...place(ledger)];
-  return ['To deploy it without another upload, run:', [{run}]];
+  return ['To deploy it without another upload, run:', [{run, again: true}]];
 }
 
 function lookForBundle(ledger: Ledger): readonly Suggestion[] {
@@ -208,7 +208,7 @@ function lostUpload(ledger: Ledger): Telling {
     return {look: ['mycli looked for the bundle afterwards and did not find it yet.', ...lookForBundle(ledger)]};
   const run = ['bundle:deploy', bundleId, ...(open?.flags(release?.targetSlug ?? 'TARGET') ?? [])];
   const is = `It is bundle ${String(bundleId)}: a new one with the same message is there.`;
-  return {look: [is, ['To deploy it: ', {run}]]};
+  return {look: [is, ['To deploy it: ', {run, again: true}]]};
 }
 
 /** The target that is deployed to or changed. Built-in backends have it in the reference of a deployment. */

@@ -118,8 +118,8 @@ export async function readManifest(archivePath: string): Promise<BundleManifest 
 }
 
 function refused(message: string, cause?: unknown): Error {
-  const more = '. A v2 archive can also be pushed without its manifest.';
-  const suggestions = [['Build the archive again with ', {run: ['bundle:build']}, more]];
+  const build = ['Build the archive again with ', {run: ['bundle:build']}];
+  const suggestions = [build, 'A v2 archive can also be pushed without its manifest.'];
   return createError('ERR_ARCHIVE_INVALID', asSentence(message), {suggestions, cause});
 }
 

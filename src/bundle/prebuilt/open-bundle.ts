@@ -68,7 +68,7 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
       'ERR_ARCHIVE_INVALID',
       `${path} does not match its manifest ${manifestPathOf(path)}: it has ${String(found.size)} bytes and sha256 ` +
         `${found.sha256}, not ${String(manifest.size)} bytes and sha256 ${manifest.sha256}.`,
-      {suggestions: [['Copy both files again, or build the archive again with ', {run: ['bundle:build']}, '.']]},
+      {suggestions: [['Copy both files again, or build the archive again with ', {run: ['bundle:build']}]]},
     );
   }
   const {schemaVersion, files: listed, ...rest} = manifest;
@@ -158,7 +158,7 @@ function missingConfigError(
   }
   return createError('ERR_ARCHIVE_INVALID', `${path} is not a bundle: it has no entry ${name}.`, {
     suggestions: [
-      ['Build it with ', {run: ['bundle:build']}, '.'],
+      ['Build it with ', {run: ['bundle:build']}],
       'If its configuration is elsewhere, set rootDir and configPath in mycli.config.',
     ],
   });

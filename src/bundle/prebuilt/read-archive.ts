@@ -111,7 +111,7 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
 
 export function invalidArchive(path: string, reason: string, cause?: unknown): RuntimeCliError {
   return createError('ERR_ARCHIVE_INVALID', asSentence(`The archive ${path} is invalid: ${reason}`), {
-    suggestions: [['Check that the file is complete, or build it again with ', {run: ['bundle:build']}, '.']],
+    suggestions: [['Check that the file is complete, or build it again with ', {run: ['bundle:build']}]],
     cause,
   });
 }
@@ -131,15 +131,15 @@ export async function readable<Result>(
     if (systemCode(error) === 'EISDIR') {
       throw createError('ERR_ARCHIVE_INVALID', `${path} is a folder, not an archive.`, {
         suggestions: [
-          ['To list what a push of it sends, run ', {run: ['bundle:push', path, '--dry-run']}, '.'],
-          ['To build an archive of it, run ', {run: ['bundle:build', path]}, '.'],
+          ['To list what a push of it sends, run ', {run: ['bundle:push', path, '--dry-run']}],
+          ['To build an archive of it, run ', {run: ['bundle:build', path]}],
         ],
         cause: error,
       });
     }
     if (systemCode(error) !== 'ENOENT') throw invalidArchive(path, reasonOf(error), error);
     throw createError('ERR_ARCHIVE_INVALID', `The archive ${path} does not exist.`, {
-      suggestions: [['Check the path, or build it with ', {run: ['bundle:build', '--output', 'FILE']}, '.']],
+      suggestions: [['Check the path, or build it with ', {run: ['bundle:build', '--output', 'FILE']}]],
       cause: error,
     });
   }

@@ -90,7 +90,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
   }
 
   async #execute(session: Session): Promise<JsonDocument | undefined> {
-    const {flags, args, argv} = await this.#parsed();
+    const {flags, args, argv, raw} = await this.#parsed();
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;
     this.words = argv.map(String);
@@ -108,12 +108,19 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const value = this.flags[name];
       return value === undefined ? [] : flagValue(`--${name}`, value);
     });
-    const switches = Object.keys(flags).filter((name) => flags[name] === true && !(name in globalFlags));
+    const typed = raw.flatMap((token) => {
+      if (token.type !== 'flag' || token.flag in globalFlags) return [];
+      const {flag: name, input} = token;
+      const isSwitch = typeof flags[name] === 'boolean';
+      const words = isSwitch ? [`--${flags[name] ? '' : 'no-'}${name}`] : flagValue(`--${name}`, withoutMarks(input));
+      const commands = this.config.commands.filter((one) => name in one.flags).map(({id}) => id);
+      return [{flag: `--${name}` as const, words, commands}];
+    });
     session.output.completeHints({
       program,
       aliases: new Map(short),
       folder,
-      switches: switches.map((name) => `--${name}`),
+      typed,
     });
     try {
       // A dry run has no outcome.

@@ -200,8 +200,12 @@ export async function missingBuild(directory: string, places: Places): Promise<r
   }
 }
 
-function endsInCommand(said: Suggestion = ''): boolean {
-  return typeof partsOf(said).at(-1) === 'object';
+/** Sentences in as few lines as can be: nothing follows a command, which users paste. */
+function asLines([first = '', ...others]: readonly Suggestion[]): readonly Suggestion[] {
+  if (others.length === 0) return [first];
+  const [next = '', ...rest] = asLines(others);
+  const endsInCommand = typeof partsOf(first).at(-1) === 'object';
+  return endsInCommand ? [first, next, ...rest] : [[...partsOf(first), ' ', ...partsOf(next)], ...rest];
 }
 
 /** Throws one error for everything that is missing. A single missing thing has its own. */
@@ -217,13 +221,7 @@ export function requireTogether(missing: readonly Missing[]): void {
   const hints = missing.some(({what}) => what === definitions.projectSlug.label) ? [hint] : [];
   const nouns = new Intl.ListFormat('en').format(missing.map(({what}) => what));
   throw createError('ERR_SETUP_INCOMPLETE', `Missing ${nouns}.`, {
-    suggestions: [
-      ...hints,
-      ...missing.map(({error: {message, advice}}) => [
-        message,
-        ...advice.flatMap((said, index) => [endsInCommand(advice[index - 1]) ? '. ' : ' ', ...partsOf(said)]),
-      ]),
-    ],
+    suggestions: [...hints, ...missing.flatMap(({error: {message, advice}}) => asLines([message, ...advice]))],
     details: {
       missing: missing.map(({what, error: {code, message, suggestions}}) => ({what, code, message, suggestions})),
     },

@@ -282,14 +282,14 @@ export class Output implements Logger {
     return suggestions.map((suggestion) => suggestionText(suggestion, this.#surroundings()));
   }
 
-  /** Without options that would be masked: no shell can run such a command, and what has set them still does. */
+  /** Without what would be masked: no shell can run such a command, and what has set options still does. */
   #surroundings(): RunSurroundings {
-    const {folder, switches, settings} = this.#hints;
+    const {folder, typed, settings} = this.#hints;
     const isShown = (value: string) => this.clean(value) === value;
     const shown = settings.map((one) =>
       one.flag === '--backend-option' ? {...one, run: one.run.filter((value) => isShown(value))} : one,
     );
-    return {folder, switches, settings: shown};
+    return {folder, typed: typed?.filter(({words}) => words.every(isShown)), settings: shown};
   }
 
   #render(sentence: Suggestion): string {

@@ -146,7 +146,7 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
     });
   // Neither the content nor the JSON parser's error is repeated: both may contain a secret.
   throw createError('ERR_CONFIG_INVALID', `${path} does not contain valid credentials.`, {
-    suggestions: [['Remove the file and log in again with ', {run: ['auth:login']}, '.']],
+    suggestions: [['Remove the file and log in again with ', {run: ['auth:login']}]],
   });
 }
 

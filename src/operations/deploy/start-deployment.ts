@@ -66,11 +66,8 @@ export async function requestDeploy(
   return {answer: {...answer, url: shownUrl(answer.url)}, before};
 }
 
-/** Consecutive refusals without a running deployment before we assume that they mean something else. */
-const maxUnexplained = 5;
-
-/** What occupies a target: `none` as far as the server shows, `unknown` if it does not list deployments. */
-type Occupant = DeploymentItem | 'none' | 'unknown';
+/** What occupies a target: undefined if the server does not show it, as while it receives a v1 push. */
+type Occupant = DeploymentItem | undefined;
 
 /** Sends a request that starts a deployment. With `waitForSlot`, a busy target is asked again once it is free. */
 export async function inTargetSlot<Result>(
@@ -80,15 +77,20 @@ export async function inTargetSlot<Result>(
   send: () => Promise<Result>,
 ): Promise<InSlot<Result>> {
   const {targetSlug, waitForSlot, rollsBack} = release;
-  let occupant: Occupant = 'none';
+  let occupant: Occupant;
   let refusal: RuntimeCliError | undefined;
-  let unexplained = 0;
+  // What occupies it may be making it.
+  let wasThere = false;
+  const findOccupant = async () => {
+    occupant = await newestUnderWay(open, targetSlug);
+    wasThere ||= occupant !== undefined;
+  };
   return pollUntil(open, {
     async look() {
       if (refusal !== undefined) {
-        occupant = await findOccupant(open, targetSlug);
-        if (typeof occupant === 'object') return undefined;
-        await findAwaited(open, {targetSlug, wasThere: true, before: 'it was free', code: 'ERR_REJECTED'});
+        await findOccupant();
+        if (occupant !== undefined) return undefined;
+        wasThere = await findAwaited(open, {targetSlug, wasThere, before: 'it was free', code: 'ERR_REJECTED'});
       }
       try {
         // Others may have deployed during the build, the upload or the wait for the target.
@@ -97,9 +99,8 @@ export async function inTargetSlot<Result>(
         return {answer: await send(), before};
       } catch (error) {
         if (!isRuntimeCliError(error) || error.code !== 'ERR_TARGET_BUSY') throw error;
-        occupant = await findOccupant(open, targetSlug);
-        unexplained = occupant === 'none' ? unexplained + 1 : 0;
-        if (!waitForSlot || unexplained === maxUnexplained) throw targetBusy(release, occupant, error);
+        await findOccupant();
+        if (!waitForSlot) throw targetBusy(release, occupant, error);
         refusal = error;
         return undefined;
       }
@@ -134,18 +135,16 @@ async function readBefore(open: OpenBackend, targetSlug: string): Promise<readon
 }
 
 /** The newest deployment to the target, if it has not ended. */
-async function findOccupant(open: OpenBackend, targetSlug: string): Promise<Occupant> {
-  if (!open.backend.listDeployments) return 'unknown';
-  const items = await quickLook(open, (again) => readHistory(again, targetSlug, 10));
+async function newestUnderWay(open: OpenBackend, targetSlug: string): Promise<Occupant> {
+  if (!open.backend.listDeployments) return undefined;
+  const [newest] = (await quickLook(open, (again) => readHistory(again, targetSlug, 10))) ?? [];
   open.signal.throwIfAborted();
-  const [newest] = items ?? [];
-  if (items === undefined || newest?.status === 'unknown') return 'unknown';
-  return newest !== undefined && isUnderWay(newest.status) ? newest : 'none';
+  return newest !== undefined && isUnderWay(newest.status) ? newest : undefined;
 }
 
 /** `bundle 3 "main: 1a2b3c" has been deploying to staging since 2026-01-01T00:00:00Z, started by jane` */
 function describeOccupant(occupant: Occupant, targetSlug: string): string {
-  if (typeof occupant === 'string') return `another deployment to ${targetSlug} is running`;
+  if (occupant === undefined) return `another deployment to ${targetSlug} is running`;
   const {bundleId, message, createdAt, createdBy} = occupant;
   const bundle = bundleId === undefined ? 'another bundle' : `bundle ${String(bundleId)}`;
   const named = message === undefined ? bundle : `${bundle} "${message}"`;
@@ -166,8 +165,7 @@ export function targetBusy(
     operation === 'rollback'
       ? 'Try again once it has ended: until then, what to roll back to may change.'
       : 'Try again once it has ended, or pass --wait-for-slot to wait for that.';
-  if (typeof occupant === 'string')
-    return amendError(error, {suggestions: [`Another deployment may be running. ${wait}`]});
+  if (occupant === undefined) return amendError(error, {suggestions: [`Another deployment may be running. ${wait}`]});
   return amendError(error, {
     message: `The target is busy${error.status === undefined ? '' : ` (${String(error.status)})`}: ${describeOccupant(occupant, targetSlug)}.`,
     suggestions: [wait],
@@ -182,14 +180,14 @@ function slotTimedOut(
   timeout: number,
   occupant: Occupant,
 ): Error {
-  const why = (typeof occupant === 'string' && error?.message) || describeOccupant(occupant, targetSlug);
+  const why = (occupant === undefined && error?.message) || describeOccupant(occupant, targetSlug);
   return createError('ERR_WAIT_TIMEOUT', asSentence(`The target was still busy after ${String(timeout)} s: ${why}`), {
     suggestions: [
       'Nothing was deployed. Pass a longer --timeout, or check what is running:',
       [{run: ['bundle:history', ...flags(targetSlug)]}],
     ],
     status: error?.status,
-    details: typeof occupant === 'string' ? undefined : {running: occupant},
+    details: occupant && {running: occupant},
     cause: error,
   });
 }

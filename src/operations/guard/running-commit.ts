@@ -86,7 +86,7 @@ export async function commitProblem(
   if (relation === 'older') {
     return {
       message: `The commit ${shown} is older than ${runs}.`,
-      suggestion: ['Pull and push again. To go back on purpose, use ', {run: ['bundle:rollback']}, '.'],
+      suggestion: ['Pull and push again. To go back on purpose, use ', {run: ['bundle:rollback']}],
     };
   }
   if (relation === 'diverged') {
@@ -95,7 +95,6 @@ export async function commitProblem(
       suggestion: [
         'Merge it or rebase onto it and push again. To go back on purpose, use ',
         {run: ['bundle:rollback']},
-        '.',
       ],
     };
   }

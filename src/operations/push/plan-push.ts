@@ -105,13 +105,13 @@ async function openPrebuilt(archive: string, source: PushSource, format: BundleF
     const suggestion: Suggestion =
       bundle.format === 'v2'
         ? 'Remove --no-v2, or push it to a backend that takes v2.'
-        : ['Push it to Runtime (API key) without --v2, or build it again with ', build, '.'];
+        : ['Push it to Runtime (API key) without --v2, or build it again with ', build];
     throw createError('ERR_ARCHIVE_INVALID', message, {suggestions: [suggestion]});
   }
   if (bundle.format === 'v1' && bundle.projectSlug !== projectSlug) {
     const build = {run: ['bundle:build', '--format', 'v1', ...flagValue('--project', projectSlug)]};
     const message = `${archive} was built for the project "${String(bundle.projectSlug)}", not "${projectSlug}".`;
-    throw createError('ERR_ARCHIVE_INVALID', message, {suggestions: [['Build it again with ', build, '.']]});
+    throw createError('ERR_ARCHIVE_INVALID', message, {suggestions: [['Build it again with ', build]]});
   }
   return bundle;
 }

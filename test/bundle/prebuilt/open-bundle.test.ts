@@ -131,7 +131,10 @@ describe('with its manifest', () => {
     await expect(openBundle(path)).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
       message: expect.stringMatching(new RegExp(`bundle\\.json ${message}`)),
-      suggestions: [expect.stringContaining('A v2 archive can also be pushed without its manifest')],
+      suggestions: [
+        'Build the archive again with mycli bundle:build',
+        'A v2 archive can also be pushed without its manifest.',
+      ],
     });
   });
 

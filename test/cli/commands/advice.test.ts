@@ -517,11 +517,13 @@ describe('what to type next', () => {
     await serve({faults: ['500:route=deploy'], dataDirectory: join(root, 'runtime')});
     const again = {...environment(), MYCLI_IF_CHANGED: '1'};
     await runWarm(['bundle:push', '--quiet'], {cwd: project, env: {...again, MYCLI_TARGET: ''}});
-    const {code, stderr} = await mycli(['bundle:push', '--quiet'], {MYCLI_IF_CHANGED: '1'});
+    const typed = ['--create', '--wait', '--check', '/', '--message', 'x'];
+    const {code, stderr} = await mycli(['bundle:push', '--quiet', ...typed], {MYCLI_IF_CHANGED: '1'});
     expect(code).toBe(7);
     expect(stderr).toContain('Bundle 1 is unchanged, and its deployment to staging may have started:');
     expect(stderr).toContain(
-      '  To deploy it without another upload, run:\n  mycli deploy 1 --project shop --target staging ',
+      '  To deploy it without another upload, run:\n' +
+        '  mycli deploy 1 --project shop --target staging --create --wait --check / ',
     );
   });
 });

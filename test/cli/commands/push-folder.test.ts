@@ -168,6 +168,19 @@ describe('the folder to push', () => {
     expect((await build('public')).code).toBe(0);
   });
 
+  test('push: the command to type has every flag that was typed, but no secret', async () => {
+    await write({'public/index.html': '', 'hugo.toml': ''});
+    const typed = ['--no-create', '--ignore', 'internal-*', '--ignore=*.map', '-m', 'a b', '--check', '/health'];
+    const secret = ['--api-key', 'canary-key-1'];
+    const all = [...typed, ...secret, '--project', 'shop', '--target', 'qa', '--origin', 'http://127.0.0.1:1'];
+    const {stderr} = await runWarm(['push', ...all, '--idle-timeout', '9', '-w'], {cwd: project, env: {}});
+    expect(stderr).toContain(
+      "run mycli push public --no-create --ignore 'internal-*' --ignore '*.map' --message 'a b' --check /health " +
+        '--idle-timeout 9 --wait --project shop --target qa --origin http://127.0.0.1:1',
+    );
+    expect(stderr).not.toContain('canary');
+  });
+
   test('bundle:diff names itself with the folder that may be the site, doctor nothing that it cannot run', async () => {
     await write({'public/index.html': '', 'hugo.toml': ''});
     const diff = await runWarm(['diff', 'old.tar.gz'], {cwd: project, env: {}});
@@ -189,11 +202,11 @@ describe('the folder to push', () => {
     expect(stderr).toContain(`To use it, run ${command}`);
   });
 
-  test('push: what is missing beside the folder is told in whole sentences', async () => {
+  test('push: what is missing beside the folder is told in whole sentences, and nothing follows a command', async () => {
     await write({'public/index.html': ''});
     const {stderr} = await runWarm(['push', '--project', 'shop'], {cwd: project, env: {}});
     expect(stderr).toContain(
-      'run mycli push public --project shop. To use it always, set buildDirectory in mycli.config.\n',
+      'run mycli push public --project shop\n  To use it always, set buildDirectory in mycli.config.\n',
     );
   });
 });

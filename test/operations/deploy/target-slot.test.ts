@@ -1,6 +1,11 @@
+import {readdir} from 'node:fs/promises';
+import {request} from 'node:http';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {createError} from '../../../src/errors/index.js';
 import {startRecordingServer, type Handler, type Reply} from '../../recording-server.js';
+import {ApiKeyStrategy} from '../../../src/http/index.js';
+import {startRuntime} from '../../local-runtime/with-runtime.js';
 import {acme} from '../acme.js';
 import {createProject} from '../test-host.js';
 import {deployOptions, deployTo} from './deploy-to.js';
@@ -68,12 +73,28 @@ describe('waitForSlot', () => {
     expect(sent).toBe(9);
   });
 
-  test('waitForSlot gives up soon when nothing is running: the refusal means something else', async () => {
-    const conflict: Reply = {status: 409, body: {detail: 'The bundle is broken.'}};
-    expect(await deployTo(target([conflict], [ended]), {waitForSlot: true})).toMatchObject({
-      outcome: {exitCode: 7, message: expect.stringContaining('The bundle is broken.') as string},
-      posts: 5,
+  test('waitForSlot waits while the server receives the v1 push of someone else, which it does not show', async () => {
+    const refused: number[] = [];
+    let leave = () => {};
+    const {runtime} = await startRuntime({
+      onRequest({status}) {
+        if (status === 409) refused.push(status);
+        if (refused.length === 7) leave();
+      },
     });
+    const path = '/api/projects/shop/builds/staging/';
+    const headers = {authorization: `Bearer ${runtime.credentials.apiKey}`, 'content-type': 'application/json'};
+    const other = request(`${runtime.origin}${path}`, {method: 'POST', headers});
+    leave = () => void other.destroy();
+    other.on('error', () => {}).write('{"data":"');
+    await expect.poll(() => readdir(join(runtime.dataDirectory, 'temporary'))).toHaveLength(1);
+    await using project = await createProject();
+    const {origin, credentials} = runtime;
+    const legacyAuth = new ApiKeyStrategy(credentials);
+    const place = {preference: 'legacy', projectSlug: 'shop', targetSlug: 'staging', origin, legacyAuth};
+    const pushing = pushRuntimeBundle({...place, waitForSlot: true, pollInterval: 0.01}, project.host);
+    expect(await pushing).toMatchObject({bundleId: 1, deployed: true});
+    expect(refused.length).toBeGreaterThanOrEqual(7);
   });
 
   test('waitForSlot ends after the time-out with exit code 9, and says how to look', async () => {
