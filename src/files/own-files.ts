@@ -2,8 +2,9 @@ import {closeSync, fstatSync, openSync, readSync} from 'node:fs';
 import {createError, type RuntimeCliError} from '../errors/index.js';
 import {isDotenv} from '../text/dotenv.js';
 
-/** The folders of a local runtime's data folder. */
+/** The folders and files of a local runtime's data folder. */
 export const dataFolders = ['bundles', 'sites', 'temporary'] as const;
+export const dataFiles: readonly string[] = ['credentials.json', 'port.json', 'state.json'];
 
 /** What tells a data folder. */
 export const dataMarks = [...dataFolders, 'credentials.json'] as const;

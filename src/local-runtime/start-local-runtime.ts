@@ -140,8 +140,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
 }
 
 function unusableFolder(folder = 'in the temporary folder', cause: unknown): Error {
-  const reason = systemCode(cause) === 'EEXIST' ? 'it is not a folder' : reasonOf(cause);
-  return createError('ERR_OPTION_INVALID', asSentence(`The data folder ${folder} cannot be used: ${reason}`), {
+  return createError('ERR_OPTION_INVALID', asSentence(`The data folder ${folder} cannot be used: ${reasonOf(cause)}`), {
     suggestions: ['Check that it is writable and that the disk is not full, or pass another one with --data.'],
     cause,
   });

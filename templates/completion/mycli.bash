@@ -15,7 +15,7 @@ _mycli() {
     before=${typed[${#typed[@]} - 1]}
     typed[${#typed[@]} - 1]=$before$part
   done
-  [[ $part == *[!:=]* ]] || before=$before$part
+  [[ $part == *[!:=@]* ]] || before=$before$part
   before=${before%@}
   local word=${typed[${#typed[@]} - 1]}
   while read -r line; do

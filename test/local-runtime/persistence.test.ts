@@ -150,14 +150,27 @@ describe('a data folder', () => {
     expect((await fetch(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(200);
   });
 
-  test('keeps itself out of git, unless it has anything of the user', async () => {
-    const folder = await temporaryFolder();
-    const [own, other] = [path.join(folder, 'own'), path.join(folder, 'other')];
-    await mkdir(other);
-    await writeFile(path.join(other, 'notes.txt'), 'mine');
-    for (const dataDirectory of [own, other]) await startRuntime({dataDirectory});
-    expect(await readFile(path.join(own, '.gitignore'), 'utf8')).toBe('*\n');
-    expect(existsSync(path.join(other, '.gitignore'))).toBe(false);
+  test('keeps itself out of git, and may get files of the user', async () => {
+    const dataDirectory = path.join(await temporaryFolder(), 'data');
+    const first = await startLocalRuntime({...anyPorts, dataDirectory});
+    await first.close();
+    expect(await readFile(path.join(dataDirectory, '.gitignore'), 'utf8')).toBe('*\n');
+    await rm(path.join(dataDirectory, '.gitignore'));
+    await writeFile(path.join(dataDirectory, 'notes.txt'), 'mine');
+    await startRuntime({dataDirectory});
+    expect(existsSync(path.join(dataDirectory, '.gitignore'))).toBe(false);
+  });
+
+  test('is none of another use: a folder with files is refused before anything is written', async () => {
+    const dataDirectory = await temporaryFolder();
+    await mkdir(path.join(dataDirectory, 'static'));
+    await writeFile(path.join(dataDirectory, 'ssr.js'), '');
+    await expect(startLocalRuntime({dataDirectory})).rejects.toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: `The folder ${dataDirectory} is not for the data of a local runtime: it contains ssr.js, static.`,
+      suggestions: ['Choose a new or an empty folder, such as .runtime-data.'],
+    });
+    expect((await readdir(dataDirectory)).sort()).toEqual(['ssr.js', 'static']);
   });
 
   test('keeps a .gitignore that is there', async () => {

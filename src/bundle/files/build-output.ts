@@ -2,7 +2,8 @@ import type {Stats} from 'node:fs';
 import {readdir, stat} from 'node:fs/promises';
 import {dirname, join, posix, relative, sep} from 'node:path';
 import {createError, type Suggestion} from '../../errors/index.js';
-import {filesIn} from '../../projects/read-project.js';
+import {dataFiles, dataFolders, dataMarks} from '../../files/own-files.js';
+import {filesIn, namesIn} from '../../projects/read-project.js';
 import {detectBuild, isSource, type DetectedBuild} from '../../projects/detect-build.js';
 import {unfitError} from '../../projects/unfit-build.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
@@ -37,9 +38,16 @@ export async function verifyBuildDirectory(directory: string, places: Places): P
       cause: error,
     });
   }
-  if (stats.isDirectory()) return;
-  throw createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} is a file.`, {
-    suggestions: ['Set buildDirectory to the folder that the application builds into.'],
+  const names = await namesIn(directory);
+  const isData = dataMarks.every((mark) => names.includes(mark));
+  if (stats.isDirectory() && !isData) return;
+  const what = isData ? 'has the data of a local runtime, which is never pushed' : 'is a file';
+  throw createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} ${what}.`, {
+    suggestions: [
+      isData
+        ? `Remove ${[...dataFolders, ...dataFiles].join(', ')} from it, and start the runtime with another --data.`
+        : 'Set buildDirectory to the folder that the application builds into.',
+    ],
   });
 }
 

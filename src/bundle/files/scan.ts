@@ -41,7 +41,7 @@ interface Findings {
   readonly folders: Map<string, number | undefined>;
   readonly emptyFolders: string[];
   readonly ignored: {path: string; rule: string}[];
-  readonly leftOut: Readonly<Record<'own' | 'debris' | 'repositories', string[]>>;
+  readonly leftOut: Readonly<Record<keyof typeof leftOutWords, string[]>>;
   /** Paths that cannot be archived, and why. */
   readonly unsupported: {path: string; reason: string}[];
 }
@@ -49,6 +49,7 @@ interface Findings {
 /** What is never part of a build. */
 const leftOutWords = {
   own: 'what mycli wrote',
+  data: 'the data of a local runtime',
   debris: 'leftovers of systems and editors',
   repositories: 'version control data',
 } as const;
@@ -69,7 +70,7 @@ export async function scanBuildDirectory(
     folders: new Map(),
     emptyFolders: [],
     ignored: [],
-    leftOut: {own: [], debris: [], repositories: []},
+    leftOut: {own: [], data: [], debris: [], repositories: []},
     unsupported: [],
   };
   const found = [''];
@@ -90,13 +91,13 @@ export async function scanBuildDirectory(
   const files = findings.files.filter(({path}) => !ownPaths.has(path)).sort((a, b) => comparePaths(a.path, b.path));
   const links = checkLinks(files, [...folders.keys()]);
   rejectUnsupported([...unsupported, ...links.unsupported]);
-  if (files.length === 0) throw emptyError(directory, ignored.length);
+  if (files.length === 0) throw emptyError(directory, findings);
   return {
     files: withExecutables(directory, files),
     emptyFolders: emptyFolders.sort(comparePaths),
     ignored,
     warnings: [
-      ...(['own', 'debris', 'repositories'] as const).flatMap((kind) => {
+      ...(['own', 'data', 'debris', 'repositories'] as const).flatMap((kind) => {
         const paths = leftOut[kind].sort(comparePaths);
         return paths.length === 0 ? [] : [`Left out ${leftOutWords[kind]}: ${listPaths(paths)}.`];
       }),
@@ -135,7 +136,7 @@ async function pathsIn(
     followSymbolicLinks: false,
   });
   if (dataMarks.every((mark) => entries.some(({name}) => name === mark))) {
-    leftOut.own.push(folder);
+    leftOut.data.push(folder);
     return [];
   }
   const found = entries.map(({name, dirent}): FoundPath & {readonly name: string; readonly isFile: boolean} => {
@@ -280,8 +281,10 @@ function rejectUnsupported(unsupported: Findings['unsupported']): void {
   });
 }
 
-function emptyError(directory: string, ignored: number): Error {
-  const what = ignored === 0 ? 'is empty' : `contains only ignored files (${String(ignored)})`;
+function emptyError(directory: string, {ignored, leftOut}: Findings): Error {
+  const own = [...leftOut.own, ...leftOut.data];
+  const only = ignored.length > 0 ? `ignored files (${String(ignored.length)})` : `what mycli wrote: ${listPaths(own)}`;
+  const what = ignored.length + own.length === 0 ? 'is empty' : `contains only ${only}`;
   return createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} ${what}.`, {
     suggestions: ['Build the application first, or check the ignore rules.'],
   });

@@ -8,17 +8,16 @@ import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-import {dataFolders} from '../../files/own-files.js';
+import {dataFiles, dataFolders, dataMarks} from '../../files/own-files.js';
 import {withLock} from '../../files/lock.js';
 import {readJsonFile} from '../../files/read-file.js';
 import {createSweptDirectory, type TemporaryDirectory} from '../../files/temporary-directory.js';
 import {makePrivateDirectory, moveFile} from '../../files/write-files.js';
+import {listPaths} from '../../text/entry-names.js';
 import {asSentence} from '../../text/sentence.js';
 import type {LocalRuntimeCredentials} from '../runtime-options.js';
 
 export type DataFolder = Pick<TemporaryDirectory, 'path' | 'remove'>;
-
-const files = ['credentials.json', 'port.json', 'state.json'];
 
 /**
  * Opens a folder for one runtime, or creates a temporary one after removing those that killed runtimes left behind. It
@@ -29,9 +28,18 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
     dataDirectory === undefined
       ? await createSweptDirectory(tmpdir())
       : {path: path.resolve(dataDirectory), remove: () => Promise.resolve()};
+  const names = await readdir(folder.path).catch((error: unknown): string[] => {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    return [];
+  });
+  // What a start that was killed left behind has not all the marks.
+  const others = names.filter((name) => !isOwn(name));
+  if (others.length > 0 && !dataMarks.every((mark) => names.includes(mark))) throw inUse(folder.path, others);
   await makePrivateDirectory(folder.path);
   await verify(folder.path);
-  await keepOutOfGit(folder.path);
+  // Its credentials are not for a repository.
+  if (others.length === 0 && !names.includes('.gitignore'))
+    await writeFile(path.join(folder.path, '.gitignore'), '*\n');
   for (const name of dataFolders) {
     // Not recursive: on a full disk, that fails with ENOENT.
     await mkdir(path.join(folder.path, name), {mode: 0o700}).catch((error: unknown) => {
@@ -65,17 +73,21 @@ function keepToOne(folder: string): Promise<() => Promise<void>> {
   });
 }
 
-/** Its credentials are not for a repository. A folder that has anything of the user is left alone. */
-async function keepOutOfGit(folder: string): Promise<void> {
-  const own: readonly string[] = [...dataFolders, ...files];
-  const entries = await readdir(folder);
-  if (entries.every((name) => own.includes(name))) await writeFile(path.join(folder, '.gitignore'), '*\n');
+function isOwn(name: string): boolean {
+  return [...dataFolders, ...dataFiles, '.gitignore'].includes(name) || name.startsWith('.state.json.lock-');
+}
+
+function inUse(folder: string, others: readonly string[]): Error {
+  const message = `The folder ${folder} is not for the data of a local runtime: it contains ${listPaths(others)}.`;
+  return createError('ERR_OPTION_INVALID', message, {
+    suggestions: ['Choose a new or an empty folder, such as .runtime-data.'],
+  });
 }
 
 async function verify(folder: string): Promise<void> {
-  for (const name of [...dataFolders, ...files]) {
+  for (const name of [...dataFolders, ...dataFiles]) {
     const stats = await lstat(path.join(folder, name)).catch(() => undefined);
-    const isRight = files.includes(name) ? stats?.isFile() : stats?.isDirectory();
+    const isRight = dataFiles.includes(name) ? stats?.isFile() : stats?.isDirectory();
     if (isRight === false) throw damaged(path.join(folder, name));
   }
   const entries = await readdir(path.join(folder, 'bundles'), {recursive: true, withFileTypes: true}).catch(() => []);

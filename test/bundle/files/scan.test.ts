@@ -119,8 +119,9 @@ describe('what mycli wrote is left out, and told', () => {
     expect(emptyFolders).toEqual([]);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^Left out what mycli wrote: access\.txt, deploy\.env, now\.txt, out\/site\.tgz\.json, run\.log.*, runtime.*/,
+        /^Left out what mycli wrote: access\.txt, deploy\.env, now\.txt, out\/site\.tgz\.json, run\.log.*/,
       ),
+      'Left out the data of a local runtime: runtime.',
     ]);
   });
 
@@ -297,6 +298,27 @@ describe('the build folder', () => {
       code: 'ERR_BUILD_DIRECTORY',
       message: expect.stringContaining('is empty'),
       suggestions: [expect.stringContaining('Build the application first')],
+    });
+  });
+
+  test('must have more than what mycli wrote', async () => {
+    const cwd = await makeFolder({'build/vars.sh': 'MYCLI_API_KEY=1\n'});
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: `The build folder ${join(cwd, 'build')} contains only what mycli wrote: vars.sh.`,
+    });
+  });
+
+  test('must not be the data folder of a local runtime', async () => {
+    const cwd = await makeFolder(smallBuild);
+    for (const name of ['bundles', 'sites', 'temporary']) await mkdir(join(cwd, 'build', name));
+    await writeFile(join(cwd, 'build/credentials.json'), '{}');
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_BUILD_DIRECTORY',
+      message: `The build folder ${join(cwd, 'build')} has the data of a local runtime, which is never pushed.`,
+      suggestions: [
+        expect.stringMatching(/^Remove bundles, sites, temporary, credentials\.json, port\.json, state\.json from it/),
+      ],
     });
   });
 

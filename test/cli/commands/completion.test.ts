@@ -156,6 +156,8 @@ const splitWords = [
   ['mycli push --config=my', '--config=mycli.config.json '],
   ['mycli login --api-key @my', '@mycli.config.json '],
 ] as const;
+/** The first Tab finds several files. */
+const bashWords = [...splitWords, ['mycli env:set KEY=@\tmy', 'KEY=@mycli.config.json ']] as const;
 const lines = [
   ...splitWords,
   ['mycli bundle pus', 'push '],
@@ -196,7 +198,8 @@ describe.each(Object.keys(starts) as (keyof typeof starts)[])('completion in %s'
       const shows = async (pattern: RegExp) => expect.poll(() => screen).toMatch(pattern);
       child.stdin.write(`${setUp}; echo rea''dy\n`);
       await shows(/^ready/m);
-      for (const [typed, rest] of shell.startsWith('bash without') ? splitWords : lines) {
+      const otherLines = shell.startsWith('bash without') ? bashWords : lines;
+      for (const [typed, rest] of shell === 'bash' ? [...lines, ...bashWords] : otherLines) {
         screen = '';
         child.stdin.write(`${typed}\t`);
         await shows(new RegExp(rest));

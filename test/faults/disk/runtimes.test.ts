@@ -41,7 +41,7 @@ test('a file in the place of a data folder is an error that names it', async () 
   const folder = await makeFolder({file: ''});
   await expect(startLocalRuntime({dataDirectory: join(folder, 'file')})).rejects.toMatchObject({
     code: 'ERR_OPTION_INVALID',
-    message: `The data folder ${join(folder, 'file')} cannot be used: it is not a folder.`,
+    message: `The data folder ${join(folder, 'file')} cannot be used: not a directory.`,
   });
 });
 
