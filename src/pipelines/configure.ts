@@ -90,14 +90,20 @@ export const applyToMade = (value: string, completes: boolean): Step<ConfigureRe
   },
 });
 
-function comparison({targetSlug, configuration}: DiffTargetOptions) {
+function comparison({
+  targetSlug,
+  configuration,
+  rotate = false,
+}: DiffTargetOptions & Pick<ApplyTargetOptions, 'rotate'>) {
+  const wanted = rotate ? {...configuration, access: true} : configuration;
   return {
     name: 'compare',
     title: `Compare ${targetSlug} with the configuration`,
     async run(open: OpenBackend, outlet: Outlet) {
-      const state = await readState(open, targetSlug, configuration).catch(suggestCreation(open, targetSlug));
-      const differences = compareTarget(state, configuration);
-      const warnings = unsupportedWarnings(open, state, configuration);
+      const state = await readState(open, targetSlug, wanted).catch(suggestCreation(open, targetSlug));
+      const replaced = {kind: 'access', name: 'access', before: true, after: true} as const;
+      const differences = [...compareTarget(state, wanted), ...(rotate && state.access.length > 0 ? [replaced] : [])];
+      const warnings = unsupportedWarnings(open, state, wanted);
       for (const warning of warnings) outlet.warn(warning);
       const {length} = differences;
       outlet.title(length === 0 ? `${targetSlug} is as configured` : `Found ${count(length, 'difference')}`);
@@ -146,7 +152,7 @@ export async function applyTarget(options: ApplyTargetOptions, caller: PipelineH
     needs: [...applyingCapabilities(configuration, rotate), ...(wait ? (['targets'] as const) : [])],
     find: comparison(options),
     async confirm(open, {diff}, running) {
-      if (changing(diff).length === 0 && !rotate) return false;
+      if (changing(diff).length === 0) return false;
       await guardTarget('update-target', options, running);
       if (dryRun) await allowChange(open, {operation: 'update-target', targetSlug, dryRun});
       else await confirm?.(open.project.backend, diff);
@@ -163,15 +169,14 @@ export async function applyTarget(options: ApplyTargetOptions, caller: PipelineH
         if (rotate) await rotateAccess(applied);
         await applyConfiguration(applied, rotate ? {...state, access: [{accessId: 'new'}]} : state);
         const resolved = changing(diff);
-        const news = resolved.length === 0 ? 'new access header' : count(resolved.length, 'difference');
-        outlet.title(`Changed ${targetSlug}: ${news}`);
+        outlet.title(`Changed ${targetSlug}: ${count(resolved.length, 'difference')}`);
         ledger.target = {targetSlug};
         return resolved;
       },
     },
     after: wait ? [waitForChanged] : [],
   });
-  const isShut = result?.some(({kind, after}) => kind === 'access' && after === true) === true || (result && rotate);
+  const isShut = result?.some(({kind, after}) => kind === 'access' && after === true);
   return {...found.diff, applied: result?.length ?? 0, dryRun, ...(isShut && {access: value}), warnings};
 }
 

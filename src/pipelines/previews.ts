@@ -244,7 +244,7 @@ export async function listPreviews(options: ProjectOptions, host: PipelineHost):
     async run(open, outlet) {
       const previews = await listPreviewItems(open);
       if (previews.length === 0) await explainEmpty(open, 'previews');
-      outlet.title(`Found ${count(previews.length, 'preview')}`);
+      outlet.title(`Found ${count(previews.length, 'preview')} of ${open.projectSlug}`);
       return {...open.project, previews};
     },
   });

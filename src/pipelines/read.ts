@@ -50,7 +50,7 @@ export async function listBundles(options: ListBundlesOptions, host: PipelineHos
     async run(open, outlet) {
       const {items, total} = await readBundles(open, part);
       if (items.length === 0 && part.offset === 0) await explainEmpty(open, 'bundles');
-      outlet.title(`Found ${count(items.length, 'bundle')}`);
+      outlet.title(`Found ${count(items.length, 'bundle')} of ${open.projectSlug}`);
       return {...open.project, bundles: items, total};
     },
   });
@@ -69,7 +69,7 @@ export async function listDeployments(
     async run(open, outlet) {
       const {items, total} = await collectDeployments(open, targetSlug, range);
       if (range.offset === 0) await verifyTarget(open, targetSlug, items);
-      outlet.title(`Found ${count(items.length, 'deployment')}`);
+      outlet.title(`Found ${count(items.length, 'deployment')} to ${targetSlug} of ${open.projectSlug}`);
       return {...open.project, targetSlug, deployments: items, total};
     },
   });
@@ -92,7 +92,7 @@ export async function getProjectStatus(options: ProjectStatusOptions, host: Pipe
         outlet.title(`Looked at ${String((seen += 1))} of ${count(items.length, 'target')}`);
         return status;
       });
-      outlet.title(`Found ${count(targets.length, 'target')}`);
+      outlet.title(`Found ${count(targets.length, 'target')} of ${projectSlug}`);
       return {...open.project, targets};
     },
   }).catch(withTarget);

@@ -37,7 +37,7 @@ export async function listTargets(options: ProjectOptions, host: PipelineHost): 
     async run(open, outlet) {
       const targets = await readTargets(open);
       if (targets.length === 0) await explainEmpty(open, 'targets');
-      outlet.title(`Found ${count(targets.length, 'target')}`);
+      outlet.title(`Found ${count(targets.length, 'target')} of ${open.projectSlug}`);
       return {...open.project, targets};
     },
   }).catch(withTarget);
@@ -149,7 +149,7 @@ export async function listVariables(options: TargetOptions, host: PipelineHost):
     title: `List the variables of ${targetSlug}`,
     async run(open, outlet) {
       const variables = await variablesOf(open, targetSlug);
-      outlet.title(`Found ${count(variables.length, 'variable')}`);
+      outlet.title(`Found ${count(variables.length, 'variable')} for ${targetSlug} of ${open.projectSlug}`);
       return {...open.project, targetSlug, variables};
     },
   });

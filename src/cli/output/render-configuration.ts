@@ -24,7 +24,8 @@ function redirectText({to, status, forwardQuery, forwardWildcard}: Redirect): st
 function differenceText({kind, name, before, after}: TargetDifference): string {
   if (kind === 'setting') return `~ ${name}: ${shown(before)} → ${shown(after)}`;
   if (kind === 'variable') return `! ${name} is not set`;
-  if (kind === 'access') return after === true ? '+ access header' : '- access headers';
+  if (kind === 'access' && after !== true) return '- access headers';
+  if (kind === 'access') return `+ access header${before === true ? ', which replaces those before' : ''}`;
   if (kind === 'primary') return '+ primary target';
   const [old, wanted] = [before as Redirect | undefined, after as Redirect | undefined];
   if (wanted === undefined) return `- redirect ${name}`;
@@ -40,13 +41,13 @@ export function listDifferences({differences}: TargetDiff, output: Output): void
   if (more > 0) output.outcome(`and ${String(more)} more, which --json has`);
 }
 
-export function renderTargetDiff(result: TargetDiff, output: Output): TargetDiff {
-  const {identical, differences, projectSlug, targetSlug, backend} = result;
+export function renderTargetDiff(result: TargetDiff & Partial<AppliedTarget>, output: Output): TargetDiff {
+  const {identical, differences, projectSlug, targetSlug, backend, dryRun = false} = result;
   listDifferences(result, output);
   if (identical) output.outcome(`${targetSlug} matches its configuration.`);
   else output.outcome(`Found ${count(differences.length, 'difference')} between ${targetSlug} and the configuration.`);
   const apply = {run: ['target:apply', targetSlug, ...placeFlags({projectSlug, backend})]};
-  if (differences.some(({kind}) => kind !== 'variable')) output.hint(['To change it, run: ', apply]);
+  if (!dryRun && differences.some(({kind}) => kind !== 'variable')) output.hint(['To change it, run: ', apply]);
   adviseVariables(result, missingVariables(result), output);
   return result;
 }
@@ -81,15 +82,14 @@ export function renderWrittenTarget(
 }
 
 export function renderApplied(result: AppliedTarget, output: Output): AppliedTarget {
-  const {applied, dryRun, targetSlug, access, identical} = result;
+  const {applied, dryRun, targetSlug, identical} = result;
   if (dryRun) return {...result, ...renderTargetDiff(result, output)};
-  if (applied === 0 && access === undefined)
+  if (applied === 0)
     output.outcome(
       identical
         ? `Nothing to change: ${targetSlug} matches its configuration.`
         : `Nothing to apply. ${targetSlug} still lacks ${missingVariables(result).join(', ')}.`,
     );
-  else if (applied === 0) output.outcome(`Created a new access header for ${targetSlug}.`);
   else output.outcome(`Changed ${targetSlug}: ${count(applied, 'difference')} resolved.`);
   adviseVariables(result, missingVariables(result), output);
   return result;

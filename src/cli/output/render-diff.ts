@@ -12,10 +12,10 @@ export function renderDiff(
   {limit, markdown}: {readonly limit: number; readonly markdown: boolean},
   output: Output,
 ): DiffBundlesResult {
-  const {configKnown, missingVariables = []} = diff;
+  const {configKnown, config, missingVariables = []} = diff;
   const summary = [
     outcomeOf(diff),
-    ...(configKnown ? [] : [notCompared]),
+    ...(configKnown ? [] : [`${config.length > 0 ? 'Other settings' : 'The configurations'} ${notCompared}`]),
     ...(missingVariables.length === 0 ? [] : [describeMissing(missingVariables)]),
   ];
   if (markdown) {
@@ -60,7 +60,7 @@ function showChanges(diff: DiffBundlesResult, limit: number, output: Printer): v
   more(config.length - limit);
 }
 
-const notCompared = 'The configurations were not compared: a v1 archive without its manifest has none.';
+const notCompared = 'were not compared: a v1 archive without its manifest has none.';
 
 function describeSide({name, format, size}: ComparedBundle): string {
   return `${name} (${format}${size === undefined ? '' : ` archive of ${prettyBytes(size)}`})`;

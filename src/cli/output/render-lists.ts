@@ -15,7 +15,7 @@ import {describeSafety, type SafetyMode} from '../../operations/guard/safety.js'
 import {describeCheck, type BackendDescription, type CredentialCheck} from '../setup/check-credentials.js';
 import {definitions} from '../../settings/definitions.js';
 import type {ExplainedSettings} from '../settings/load-settings.js';
-import {sourceName, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
+import {missingSetting, sourceName, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
 import type {Output} from './output.js';
 import {count, oneLine} from '../../text/sentence.js';
 import {
@@ -191,14 +191,18 @@ function settingColumns(cwd: string): readonly Column<ExplainedSetting>[] {
 }
 
 export function renderSettings(
-  {configFile, settings}: ExplainedSettings,
+  {configFile, wanted, settings}: ExplainedSettings,
   safety: readonly SafetyMode[],
   {cwd, names}: {readonly cwd: string; readonly names: string | undefined},
   output: Output,
 ): Documents['config:show'] {
   output.info(configFile === undefined ? 'No configuration file found.' : `Configuration file: ${configFile}`);
   for (const mode of safety) output.info(describeSafety(mode));
-  printTable(settings, chooseColumns(settingColumns(cwd), names), output);
+  const columns = chooseColumns(settingColumns(cwd), names);
+  if (settings.length > 0) printTable(settings, columns, output);
+  else
+    for (const {message, suggestions} of wanted.map((key) => missingSetting(key)))
+      output.outcome([message, ...suggestions].join(' '));
   return {configFile: configFile ?? null, ...(safety.length > 0 && {safety}), settings};
 }
 

@@ -113,7 +113,7 @@ export async function explainSettings(context: SettingsContext, only?: string) {
   const sources = await readSources(context);
   const wanted = only === undefined ? settingKeys : [keyNamed(only)];
   const settings = explainEach(sources).filter(({name}) => wanted.includes(name));
-  return {configFile: sources.file?.path, resolved: resolveSettings(sources), settings};
+  return {configFile: sources.file?.path, resolved: resolveSettings(sources), wanted, settings};
 }
 
 /** The setting that its key in the configuration file names, or its flag. */

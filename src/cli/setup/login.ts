@@ -6,6 +6,7 @@ import type {HostBackend} from '../../backends/host-backend.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn, type BuiltInName} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {refusedCredentials} from '../../errors/suggestion.js';
 import {shellLine} from '../../text/suggest.js';
 import {definitions, type SettingKey} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
@@ -77,7 +78,7 @@ async function confirmConfigured(context: CommandContext, {configured, shown}: L
 async function verifyAndStore(context: CommandContext, entered: Entered, verifies: boolean): Promise<Verified> {
   const {output, credentialFile, signal} = context;
   output.addSecrets(entered.secrets);
-  const verified = verifies ? await verify(context, entered).catch(refuse) : {verified: false};
+  const verified = verifies ? await verify(context, entered).catch(refuse(entered)) : {verified: false};
   signal.throwIfAborted();
   await updateCredentials(credentialFile, entered.store);
   output.outcome(`Stored ${entered.label} in ${credentialPath(credentialFile)}.`);
@@ -102,11 +103,14 @@ async function verify(context: CommandContext, {backend, options, settings, acce
   }
 }
 
-function refuse(error: unknown): never {
-  if (!isRuntimeCliError(error)) throw error;
-  throw amendError(error, {
-    suggestions: ['Nothing was stored. Log in again, or pass --no-verify to store credentials unchecked.'],
-  });
+function refuse({label}: Entered) {
+  return (error: unknown): never => {
+    if (!isRuntimeCliError(error)) throw error;
+    const others = error.advice.filter((each) => each !== refusedCredentials);
+    const again = others.length < error.advice.length ? `Check ${label} and log in again` : 'Log in again';
+    const stored = `Nothing was stored. ${again}, or pass --no-verify to store credentials unchecked.`;
+    throw amendError(error, {advice: [...others, stored]});
+  };
 }
 
 export function builtInLogin(context: CommandContext, settings: Settings, kind: CredentialKind) {

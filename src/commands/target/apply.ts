@@ -41,7 +41,6 @@ export default class TargetApply extends BaseCommand<typeof TargetApply, 'target
     const configuration = rotate
       ? await targetConfigurationOf(settings)
       : await requireConfiguration(settings, options.targetSlug, context, readSlugs);
-    if (rotate) context.output.outcome('+ access header, which replaces those before');
     const confirm = async (_: string, diff: TargetDiff) => {
       listDifferences(diff, context.output);
       await ask(`Change ${options.targetSlug} of ${options.projectSlug}?`);

@@ -2,7 +2,7 @@ import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {checkDefaults} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
-import {createError} from '../../errors/index.js';
+import {createError, type Suggestion} from '../../errors/index.js';
 import {asSentence, count} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {accessHeader} from '../../settings/target-settings.js';
@@ -147,24 +147,22 @@ interface Unhealthy {
 
 export function checkFailed(open: OpenBackend, deployed: Unhealthy, {checks, refused}: CheckedDeployment): Error {
   const last = checks.at(-1) ?? {url: '', attempts: 0};
-  return refused === undefined ? unhealthy(open, deployed, last) : uncheckable(deployed, last, refused);
+  const rollback = {run: ['bundle:rollback', ...open.flags(deployed.targetSlug)]};
+  const advice = deployed.goesBack ? [['To roll back, run: ', rollback]] : [];
+  return refused === undefined ? unhealthy(deployed, last, advice) : uncheckable(deployed, last, refused, advice);
 }
 
 type FailedResult = Pick<CheckedAddress, 'url' | 'attempts' | 'status' | 'reason'>;
 
 function unhealthy(
-  open: OpenBackend,
-  {bundleId, targetSlug, goesBack}: Unhealthy,
+  {bundleId, targetSlug}: Unhealthy,
   {url, attempts, reason = 'it did not pass'}: FailedResult,
+  advice: readonly Suggestion[],
 ): Error {
   const times = attempts > 1 ? ` ${String(attempts)} times` : '';
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but the check of ${url} failed${times}: ${reason}`;
-  const command = {run: ['bundle:rollback', ...open.flags(targetSlug)]};
   return createError('ERR_UNHEALTHY', asSentence(message), {
-    suggestions: [
-      ...(attempts === 0 ? ['Pass a full URL to check: --check https://HOST/PATH'] : []),
-      ...(goesBack ? [['To roll back, run: ', command] as const] : []),
-    ],
+    suggestions: [...(attempts === 0 ? ['Pass a full URL to check: --check https://HOST/PATH'] : []), ...advice],
   });
 }
 
@@ -172,6 +170,7 @@ function uncheckable(
   {bundleId, targetSlug}: Unhealthy,
   {url, status, reason = ''}: FailedResult,
   {check: {headers = {}, user}, wants}: NonNullable<CheckedDeployment['refused']>,
+  advice: readonly Suggestion[],
 ): Error {
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but cannot be checked, because ${url} is not public: ${reason}`;
   const isGiven = user !== undefined || Object.keys(headers).length > 0;
@@ -183,6 +182,7 @@ function uncheckable(
           ? 'Check the user, the password and the headers of the check: the site refused them.'
           : 'Set check.user in mycli.config and MYCLI_CHECK_PASSWORD, or check.headers.',
       `If you expect that answer, set check.status to ${String(status)} in mycli.config.`,
+      ...advice,
     ],
   });
 }

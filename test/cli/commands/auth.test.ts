@@ -448,9 +448,10 @@ describe('stored credentials', () => {
       error: {
         code: 'ERR_UNAUTHORIZED',
         details: {requestId: expect.any(String) as string},
-        suggestions: expect.arrayContaining([
-          'Nothing was stored. Log in again, or pass --no-verify to store credentials unchecked.',
-        ]) as string[],
+        suggestions: [
+          `Nothing was stored. Check the API key for ${runtime.origin} and log in again, or pass --no-verify to store ` +
+            'credentials unchecked.',
+        ],
       },
     });
     const client = await login(['--verify', ...clientFlags(), '--json'], canaries.token);

@@ -67,7 +67,9 @@ describe('bundle:list and bundle:history', () => {
     ]);
     const history = await mycli('bundle:history', '--columns', 'bundleId,status,message', '--limit', '1');
     expect(history.stdout).toBe('BUNDLE ID  STATUS          MESSAGE\n2          finished, live  second 9 ready\n');
+    expect(history.stderr).toContain('Found 1 deployment to staging of shop');
     expect(history.stderr).toContain('Showing 1 of 2');
+    expect((await mycli('bundle:list')).stderr).toContain('Found 2 bundles of shop');
     // Where something is changed is told before it is; a list has only its backend.
     expect(history.stderr).not.toContain('(MYCLI_PROJECT)');
   });
@@ -213,6 +215,10 @@ describe('config:show', () => {
       const {stdout} = await mycli('config', 'show', name, '--json');
       expect(JSON.parse(stdout)).toMatchObject({settings: [{name: 'targetSlug', value: 'staging'}]});
     }
+    const unset = await mycli('config:show', 'copy-from');
+    expect(unset.stdout).toBe(
+      'No copyFrom specified. Pass --copy-from SLUG, or set MYCLI_COPY_FROM or preview.copyFrom in mycli.config.\n',
+    );
     const mistyped = await mycli('config:show', 'orign');
     expect([mistyped.code, mistyped.stderr]).toEqual([2, expect.stringContaining('Did you mean origin?')]);
     const secret = 'a3f5c7e9b1d3f5a7c9e1b3d5f7a9c1e3b5d7f9a1';

@@ -57,6 +57,7 @@ test('a site that asks for a login cannot be checked, is not asked again, and no
   expect(error.suggestions.join(' ')).toContain(
     'Set check.user in mycli.config and MYCLI_CHECK_PASSWORD, or check.headers.',
   );
+  expect(error.suggestions.join(' ')).not.toContain('mycli bundle:rollback');
   const {bundleId} = (error as unknown as {details: {bundleId: number}}).details;
   const status = JSON.parse((await bench.mycli(['history', '--json'])).stdout) as {deployments: {bundleId: number}[]};
   expect(status.deployments[0]?.bundleId).toBe(bundleId);
@@ -76,7 +77,13 @@ test('a wrong password says that the site refused it, and is masked', async () =
   });
   expect(code).toBe(11);
   expect(JSON.parse(stdout)).toMatchObject({
-    error: {suggestions: [expect.stringContaining('the site refused them'), expect.anything()]},
+    error: {
+      suggestions: [
+        expect.stringContaining('the site refused them'),
+        expect.anything(),
+        expect.stringContaining('To roll back, run: mycli bundle:rollback --project shop --target staging'),
+      ],
+    },
   });
   expect(stdout + stderr).not.toContain(password);
   expect(stdout + stderr).not.toContain(Buffer.from(`qa:${password}`).toString('base64'));

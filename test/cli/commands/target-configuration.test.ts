@@ -102,10 +102,16 @@ describe('target:diff and target:apply', () => {
     const {stdout} = await bench.mycli(['target:apply', 'staging', '--yes']);
     expect(stdout).toMatch(/^x-sfdc-access-control: mycli-access-[\w-]{32}$/m);
     const planned = await bench.mycli(['target:apply', 'staging', '--dry-run', '--rotate']);
-    expect(planned.stdout).toContain('+ access header, which replaces those before\n');
+    expect(planned.stdout).toBe(
+      '+ access header, which replaces those before\n' + 'Found 1 difference between staging and the configuration.\n',
+    );
+    await configure({});
+    const unconfigured = await bench.mycli(['target:apply', 'staging', '--dry-run', '--rotate']);
+    expect(unconfigured.stderr).not.toContain('is as configured');
+    await configure({targets: {staging: {access: true}}});
     const rotated = await bench.mycli(['target:apply', 'staging', '--yes', '--rotate', '--output', 'build/access.txt']);
     expect(rotated.stdout).toContain('+ access header, which replaces those before\n');
-    expect(rotated.stderr).toContain('Changed staging: new access header');
+    expect(rotated.stdout).toContain('Changed staging: 1 difference resolved.\n');
     expect(rotated.stdout + rotated.stderr).toContain(
       "check.headers: { 'x-sfdc-access-control': '@build/access.txt' }.",
     );

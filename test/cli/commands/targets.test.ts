@@ -245,6 +245,7 @@ describe('env', () => {
     expect(await (await fetch(app)).text()).toBe(canary);
     const listed = await mycli(['env:list', ...staging, '--columns', 'name']);
     expect(listed.stdout).toBe('NAME\nAPI_KEY\nAPI_URL\nTOKEN\n');
+    expect(listed.stderr).toContain('Found 3 variables for staging of shop');
     const removed = await mycli(['env:unset', 'API_URL', 'NOTHING', ...staging]);
     expect(removed.stdout).toContain('staging has no variable NOTHING.\nRemoved API_URL from staging of shop.\n');
     const near = await mycli(['env:unset', 'API_KEYS', ...staging]);

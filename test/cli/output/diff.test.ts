@@ -65,6 +65,9 @@ test.each([false, true])('of a v1 archive, which has no categories, has none (ma
   expect(text).toContain('The configurations were not compared: a v1 archive');
   const other = show({format: 'v1', files: files.slice(1)}, {format: 'v1', files}, {markdown, quiet: true});
   expect(other).toContain('The configurations were not compared: a v1 archive');
+  const formats = show({format: 'v1', files}, {...after, files: before.files}, {markdown, quiet: true});
+  expect(formats.replaceAll(/\s+/g, ' ')).toContain('1 setting changed;');
+  expect(formats).toContain('Other settings were not compared: a v1 archive');
 });
 
 test('as Markdown is a code block below the outcome, in which nothing of what files are called is interpreted', () => {

@@ -191,7 +191,11 @@ describe('a target that is applied', () => {
     const options = {...legacy, targetSlug: 'staging', configuration: {access: true}};
     await push(options);
     const {access: first = ''} = await applyTarget(options, host);
-    const {access: second = ''} = await applyTarget({...options, rotate: true}, host);
+    const {access: second = '', ...rotated} = await applyTarget({...options, rotate: true}, host);
+    expect(rotated).toMatchObject({
+      ...{applied: 1, identical: false},
+      differences: [{kind: 'access', before: true, after: true}],
+    });
     const url = runtime.siteUrl('shop', 'staging').replace('staging--shop.localhost', '127.0.0.1');
     const look = async (value: string) => {
       const headers = {'x-sfdc-access-control': value};
