@@ -106,3 +106,10 @@ test('a push that has failed when a signal comes says so, though plugins are sti
     },
   });
 });
+
+test('a plugin is told of a change that it allowed, even if the service cannot be reached', async () => {
+  const {runtime, push, told} = await startBench(204);
+  await runtime.close();
+  expect((await push([])).code).toBe(6);
+  expect(told()).toMatchObject([{operation: 'push', outcome: 'failed', error: {code: 'ERR_NETWORK'}}]);
+});
