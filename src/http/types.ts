@@ -39,7 +39,7 @@ export interface RetryEvent {
   readonly reason: string;
 }
 
-/** Options of a request. All but `repeatable` have the names and meanings that they have in got. */
+/** Options of a request. All but `repeatable` and `retryRateLimit` have the names and meanings that they have in got. */
 export interface HttpOptions {
   /** Any method, such as WebDAV's `PROPFIND`. @default 'GET' */
   readonly method?: string;
@@ -62,6 +62,11 @@ export interface HttpOptions {
    * @default true for GET and HEAD, and in `getDeployment`, `listBundles`, `listDeployments` and `listTargets`
    */
   readonly repeatable?: boolean;
+  /**
+   * Whether the client waits and sends the request again if the service limits its rate. If not, a 429 is an answer
+   * like any other, for services that use it for what no wait helps against. @default true
+   */
+  readonly retryRateLimit?: boolean;
   /** Cancels this request, in addition to the client's own signal. */
   readonly signal?: AbortSignal;
   /** Set by the bodies of `context.bodies`. */

@@ -37,3 +37,16 @@ test.each(members)('%s repeats a POST as its row says, unless the request says o
   expect(await countRequests(member)).toBe(isRepeatable ? 3 : 1);
   expect(await countRequests(member, {repeatable: !isRepeatable})).toBe(isRepeatable ? 1 : 3);
 });
+
+test('a request that takes a 429 for an answer gets it at once, with its text', async () => {
+  const body = {message: 'database space exceeded'};
+  await using server = await startRecordingServer(() => ({status: 429, body}));
+  const {http} = await contextFor({});
+  const message = expect.stringContaining('(429 Too Many Requests): database space exceeded.') as string;
+  await expect(http.post(server.origin, {retryRateLimit: false})).rejects.toMatchObject({status: 429, message});
+  const answered = http.extend({throwHttpErrors: false, retryRateLimit: false});
+  expect(await answered.get(server.origin)).toMatchObject({statusCode: 429, body: JSON.stringify(body)});
+  expect(server.requests).toHaveLength(2);
+  await expect(http.post(server.origin)).rejects.toMatchObject({status: 429});
+  expect(server.requests).toHaveLength(4);
+});

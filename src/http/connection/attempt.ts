@@ -111,7 +111,12 @@ export function isBroken({context}: Pick<RequestOptions, 'context'>, {delivered,
 }
 
 /** The options of ours that got does not have. */
-const ownOptions = ['repeatable', 'once', 'beforeAttempt'] as const satisfies readonly (keyof HostHttpOptions)[];
+const ownOptions = [
+  'repeatable',
+  'retryRateLimit',
+  'once',
+  'beforeAttempt',
+] as const satisfies readonly (keyof HostHttpOptions)[];
 
 /** Moves options that got does not have to the context of a request. */
 export const keepOwnOptions: InitHook = (init) => {

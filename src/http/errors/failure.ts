@@ -15,7 +15,7 @@ import {createRedactor} from '../redact.js';
 import {isAuthorized} from '../auth/authorize.js';
 import {responseError, type Explanation, type RefusingResponse} from './response-error.js';
 import {asSentence} from '../../text/sentence.js';
-import {checkBeforeRetrying} from '../../errors/suggestion.js';
+import {checkBeforeRetrying, startService} from '../../errors/suggestion.js';
 
 /** How the connection failed. `unreachable`: nothing was sent. `lost`: the connection ended. */
 export type FailureKind =
@@ -117,7 +117,7 @@ function explain(error: Error, options: RequestOptions, attempt: Attempt): Expla
     'ERR_NETWORK',
     `Cannot connect to ${host}: ${reason}`,
     isLocalRefusal(error, options, attempt)
-      ? 'Start the service there, or check the address. If it is the local runtime, start it with the data folder that it had: mycli runtime:start --data DIR.'
+      ? startService
       : 'Check the address, the network and the proxy variables (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).',
   ];
 }

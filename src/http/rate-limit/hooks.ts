@@ -113,6 +113,7 @@ export function createRateLimitHooks(config: RateLimitMiddlewareConfig = {}): Ra
     const {statusCode, headers, request} = response;
     const {context, signal} = request.options;
     const count = RequestCount.of(context);
+    if (context['retryRateLimit'] === false) return response;
     const event = planLimited(statusCode, count.retries, headers['retry-after'], policy);
     if (event === undefined) return response;
     announceRetry(event, config);
