@@ -9,7 +9,7 @@ import type {AbortCleanup, Backend, BackendError} from './contract.js';
 import type {MemberFacts} from './members.js';
 import {asSentence} from '../text/sentence.js';
 import {messageOf} from '../errors/system-failure.js';
-import {checkBeforeRetrying, refusedCredentials, type Suggestion} from '../errors/suggestion.js';
+import {checkBeforeRetrying, refusedCredentials, startService, type Suggestion} from '../errors/suggestion.js';
 import {backendTitle, isBuiltIn} from './names.js';
 
 type Redact = (text: string) => string;
@@ -140,12 +140,23 @@ export async function callInContext<Result>(
   try {
     return await Promise.race([work, late]);
   } catch (error) {
-    throw effect === 'writes' && countWrites() > writtenBefore ? afterWriting(error, backend.name) : error;
+    const told = backend.plugin === undefined ? withLocalRuntime(error) : error;
+    throw effect === 'writes' && countWrites() > writtenBefore ? afterWriting(told, backend.name) : told;
   } finally {
     clearInterval(watch);
     own.removeEventListener('abort', begin);
     await cleaned;
   }
+}
+
+/** What runs on this machine may be the local runtime. */
+function withLocalRuntime(error: unknown): unknown {
+  if (!isRuntimeCliError(error) || !error.advice.includes(startService)) return error;
+  const start: Suggestion = [
+    'If it is the local runtime, start it with the data folder that it had: ',
+    {run: ['runtime:start', '--data', 'DIR']},
+  ];
+  return amendError(error, {suggestions: [start]});
 }
 
 function noProgress(

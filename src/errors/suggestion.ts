@@ -1,5 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
-import {commandLine, flagValue} from '../text/suggest.js';
+import {flagValue, shellLine} from '../text/suggest.js';
 
 /** A command that users are told to run: the ID of one of mycli's commands, and its arguments. */
 export interface CommandToRun {
@@ -19,7 +19,9 @@ export function partsOf(suggestion: Suggestion): readonly (string | CommandToRun
 /** A suggestion as text, for programs. */
 export function suggestionText(suggestion: Suggestion, surroundings = nowhere): string {
   return partsOf(suggestion)
-    .map((part) => (typeof part === 'string' ? part : commandLine(...completeCommand(part, surroundings))))
+    .map((part) =>
+      typeof part === 'string' ? part : shellLine(...surroundings.program, ...completeCommand(part, surroundings)),
+    )
     .join('');
 }
 
@@ -43,6 +45,8 @@ export interface TypedFlag {
 
 /** What a run knows that a command in a fresh shell does not. */
 export interface RunSurroundings {
+  /** How the user runs mycli. */
+  readonly program: readonly string[];
   /** The folder and the configuration file, if flags named them. */
   readonly folder: readonly string[];
   /** Those that no other member has. */
@@ -50,7 +54,8 @@ export interface RunSurroundings {
   readonly settings: readonly RunSetting[];
 }
 
-const nowhere: RunSurroundings = {folder: [], settings: []};
+/** For a call, not a run of a command. */
+export const nowhere: RunSurroundings = {program: ['mycli'], folder: [], settings: []};
 
 const legacy = ['--origin', '--api-key'];
 const api = ['--api-origin', '--organization', '--api-token', '--client-secret'];
@@ -175,6 +180,9 @@ export const checkBeforeRetrying: Suggestion = [
   {run: ['bundle:history']},
   ' for deployments.',
 ];
+
+/** The advice if nothing listens at an address of this machine. */
+export const startService = 'Start the service there, or check the address.';
 
 export const refusedCredentials: Suggestion = [
   'Check that the credentials are complete, still valid and for this server. Run ',

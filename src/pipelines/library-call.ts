@@ -1,6 +1,6 @@
 import type {BackendSettings} from '../backends/built-in-backends.js';
 import {exitCodes, isRuntimeCliError, withCompleteCommands} from '../errors/index.js';
-import type {RunSurroundings} from '../errors/suggestion.js';
+import {nowhere, type RunSurroundings} from '../errors/suggestion.js';
 import {messageOf} from '../errors/system-failure.js';
 import type {EventError, FailureEvent} from '../operations/events.js';
 import {callBackSafely} from '../operations/host.js';
@@ -69,7 +69,7 @@ function surroundingsOf(options: Place, {env}: PipelineHost): RunSurroundings {
     ['--organization', apiConnection?.organizationId],
   ];
   const settings = values.flatMap(([flag, value]) => (value === undefined ? [] : [{flag, run: [value], fresh: []}]));
-  return {folder: [], settings};
+  return {...nowhere, settings};
 }
 
 function reportOf(error: unknown, status: FailureEvent['status']): EventError {

@@ -1,11 +1,6 @@
 import {distance} from 'fastest-levenshtein';
 import {onWindows} from './platform.js';
 
-/** A mycli command line to paste, quoted for the shell where necessary. */
-export function commandLine(...args: readonly (string | number)[]): string {
-  return shellLine('mycli', ...args.map(String));
-}
-
 /** The arguments of a flag and its value. One that begins with a dash would be taken for a flag of its own. */
 export function flagValue(name: `--${string}`, value: string): readonly string[] {
   return value.startsWith('-') ? [`${name}=${value}`] : [name, value];

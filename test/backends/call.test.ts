@@ -4,7 +4,8 @@ import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {Activity, callBackend, callInContext, withTimeout} from '../../src/backends/call.js';
 import {backendError} from '../../src/backends/backend-context.js';
 import type {AbortCleanup} from '../../src/backends/contract.js';
-import {createError} from '../../src/errors/index.js';
+import {createError, type RuntimeCliError} from '../../src/errors/index.js';
+import {closedPort} from '../http/with-server.js';
 import {startRecordingServer} from '../recording-server.js';
 import {contextFor, silent} from './context-for.js';
 
@@ -152,6 +153,20 @@ test.each([
     throw error;
   });
   await expect(work).rejects.toBe(error);
+});
+
+test('only for a backend of our own, what does not run on this machine may be the local runtime', async () => {
+  const advice =
+    'If it is the local runtime, start it with the data folder that it had: mycli runtime:start --data DIR';
+  const context = await contextFor({});
+  const url = `http://127.0.0.1:${String(await closedPort())}`;
+  const suggestionsOf = (given: {readonly name: string; readonly plugin?: string}) =>
+    callInContext(given, {doing: 'listing'}, context, async ({http}) => http.get(url)).catch(
+      (error: unknown) => (error as RuntimeCliError).suggestions,
+    );
+  const start = 'Start the service there, or check the address.';
+  expect(await suggestionsOf({name: 'legacy'})).toEqual([start, advice]);
+  expect(await suggestionsOf({name: 'acme', plugin: 'mycli-plugin-acme'})).toEqual([start]);
 });
 
 describe('what ends when nothing happens', () => {

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {commandLine, suggestNames, flagValue, near, nearest, shellLine} from '../../src/text/suggest.js';
+import {suggestNames, flagValue, near, nearest, shellLine} from '../../src/text/suggest.js';
 
 const candidates = ['projectSlug', 'targetSlug', 'origin', 'wait'];
 
@@ -33,7 +33,7 @@ test.each([
   ['--force', '--project=--force'],
   ['-x y', "'--project=-x y'"],
 ])('a value of a flag is one argument: %s', (value, shown) => {
-  expect(commandLine('push', ...flagValue('--project', value))).toBe(`mycli push ${shown}`);
+  expect(shellLine('mycli', 'push', ...flagValue('--project', value))).toBe(`mycli push ${shown}`);
 });
 
 test('a path in a command of the shell is one argument', () => {

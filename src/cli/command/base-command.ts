@@ -102,8 +102,6 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const alias = aliases.find((name) => !name.includes(':'));
       return alias === undefined ? [] : [[id, alias] as const];
     });
-    // npm sets it for `npx` and `npm exec`, whose program the shell may not find.
-    const program = session.env['npm_command'] === 'exec' ? ['npx', 'mycli'] : ['mycli'];
     const folder = (['cwd', 'config'] as const).flatMap((name) => {
       const value = this.flags[name];
       return value === undefined ? [] : flagValue(`--${name}`, value);
@@ -117,7 +115,6 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       return [{flag: `--${name}` as const, words, commands}];
     });
     session.output.completeHints({
-      program,
       aliases: new Map(short),
       folder,
       typed,
@@ -133,7 +130,8 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const {withOldSettings} = await import('../setup/take-over.js');
       const {withCredentialSource} = await import('../settings/credential-file.js');
       const backend = session.ledgers.at(-1)?.open?.backend.name ?? '';
-      throw await withOldSettings(withCredentialSource(error, context.settings, backend), context);
+      const {settings, secretSource} = context;
+      throw await withOldSettings(withCredentialSource(error, settings, backend, secretSource), context);
     }
   }
 

@@ -19,6 +19,7 @@ import {
   type FlagValues,
   type Settings,
   type SettingsSources,
+  type ValueSource,
 } from '../settings/settings.js';
 
 type GivenFlags = FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
@@ -38,6 +39,8 @@ export class CommandContext {
   configFile: ConfigFile | undefined;
   readonly credentialFile: CredentialFile;
   settings: Settings | undefined;
+  /** Where the secrets of the plugin's backend come from that the command uses. */
+  secretSource: ValueSource | undefined;
   #sources: SettingsSources | undefined;
 
   /**

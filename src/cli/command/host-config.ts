@@ -12,7 +12,7 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {asRecord} from '../../text/json.js';
 import {asClause, asSentence, oneLine} from '../../text/sentence.js';
-import {commandLine} from '../../text/suggest.js';
+import {shellLine} from '../../text/suggest.js';
 import {endedByPlugin, endsCommand, isOclifError, requestedExitCode} from './error-report.js';
 import {
   goesOn,
@@ -54,7 +54,7 @@ export class HostConfig extends Config {
     for (const {name, folder} of listed.filter((plugin) => !this.plugins.has(plugin.name))) {
       const problem = packageProblem(folder) ?? 'it cannot be loaded';
       output.warn(
-        `Plugin ${name} is left out: ${problem}. To remove it, run: ${commandLine('plugins:uninstall', name)}`,
+        `Plugin ${name} is left out: ${problem}. To remove it, run: ${shellLine(...output.program, 'plugins:uninstall', name)}`,
       );
     }
     for (const plugin of this.plugins.values()) await this.#reportCommands(plugin);

@@ -33,8 +33,6 @@ export type JsonDocument = object;
 export type LineStyle = 'bold' | 'dim' | 'red' | 'yellow';
 
 interface HintContext extends RunSurroundings {
-  /** How the user runs mycli. */
-  readonly program: readonly string[];
   readonly aliases: ReadonlyMap<string, string>;
 }
 
@@ -98,6 +96,11 @@ export class Output implements Logger {
 
   get secrets(): readonly string[] {
     return [...this.#secrets];
+  }
+
+  /** How the user runs mycli, for commands that no setting of the run changes. */
+  get program(): readonly string[] {
+    return this.#hints.program;
   }
 
   /** What the commands that users are told to type depend on from now on. */
@@ -284,12 +287,12 @@ export class Output implements Logger {
 
   /** Without what would be masked: no shell can run such a command, and what has set options still does. */
   #surroundings(): RunSurroundings {
-    const {folder, typed, settings} = this.#hints;
+    const {typed, settings} = this.#hints;
     const isShown = (value: string) => this.clean(value) === value;
     const shown = settings.map((one) =>
       one.flag === '--backend-option' ? {...one, run: one.run.filter((value) => isShown(value))} : one,
     );
-    return {folder, typed: typed?.filter(({words}) => words.every(isShown)), settings: shown};
+    return {...this.#hints, typed: typed?.filter(({words}) => words.every(isShown)), settings: shown};
   }
 
   #render(sentence: Suggestion): string {

@@ -67,8 +67,13 @@ export function renderHistory(result: ListDeploymentsResult, shown: ShownList, o
 
 export function renderPruned(result: PruneBundlesResult, output: Output): PruneBundlesResult {
   const {dryRun, found, deleted, kept, projectSlug} = result;
-  if (found.length === 0) output.outcome(`Nothing to prune in ${projectSlug}: ${count(kept, 'bundle')} kept.`);
-  else if (dryRun) {
+  if (found.length === 0) {
+    output.outcome(`Nothing to prune in ${projectSlug}: ${count(kept, 'bundle')} kept.`);
+    if (kept > 0)
+      output.hint(
+        'A bundle stays if a target runs it or may roll back to it, or --keep, --older-than or --match spares it.',
+      );
+  } else if (dryRun) {
     printTable(found, bundleColumns, output);
     output.outcome(`Would delete ${count(found.length, 'bundle')} of ${projectSlug} and keep ${String(kept)}.`);
   } else {

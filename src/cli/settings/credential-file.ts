@@ -10,10 +10,10 @@ import {asRecord} from '../../text/json.js';
 import {keyed} from '../../settings/schemas.js';
 import {withLock} from '../../files/lock.js';
 import {makePrivateDirectory, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
-import {definitions} from '../../settings/definitions.js';
+import {definitions, variableOf} from '../../settings/definitions.js';
 import type {Output} from '../output/output.js';
 import {addressOrigin} from './option-addresses.js';
-import type {Settings} from './settings.js';
+import type {Settings, ValueSource} from './settings.js';
 
 const text = v.pipe(v.string(), v.nonEmpty());
 const url = v.pipe(text, v.url());
@@ -81,21 +81,26 @@ export function credentialKind(backend: BuiltInName, {apiToken}: Pick<Settings, 
   return apiToken === undefined ? 'client-secret' : 'api-token';
 }
 
-/** Says of credentials that a backend's service has refused where they come from, instead of where to look for that. */
+/**
+ * Says of credentials that a backend's service has refused where they come from, instead of where to look for that.
+ * @param ofPlugin where the secrets of a plugin's backend come from
+ */
 export function withCredentialSource(
   error: RuntimeCliError,
   settings: Settings | undefined,
   backend: string,
+  ofPlugin: ValueSource | undefined,
 ): RuntimeCliError {
-  if (!error.advice.includes(refusedCredentials) || settings === undefined || !isBuiltIn(backend)) return error;
-  const {setting: key} = credentialRows[credentialKind(backend, settings)];
-  const {source} = settings[key] ?? {};
+  if (!error.advice.includes(refusedCredentials) || settings === undefined) return error;
+  const key = isBuiltIn(backend) ? credentialRows[credentialKind(backend, settings)].setting : undefined;
+  const source = key === undefined ? ofPlugin : settings[key]?.source;
   if (source === undefined) return error;
   const {kind, name} = source;
-  const from = `The ${definitions[key].label} comes from ${name}.`;
-  const check = `${from} Check that it is complete, still valid and for this server.`;
-  const first = kind === 'environment' ? `unset ${name} and ` : '';
-  const login: Suggestion = [`To store another, ${first}run: `, {run: ['auth:login']}];
+  const label = key === undefined ? `secret of the ${backend} backend` : definitions[key].label;
+  const check = `The ${label} comes from ${name}. Check that it is complete, still valid and for this server.`;
+  const isOneOfMany = kind === 'config' || name === variableOf('backendOptions');
+  const removing = isOneOfMany ? `remove it from ${name} and ` : kind === 'environment' ? `unset ${name} and ` : '';
+  const login: Suggestion = [`To store another, ${removing}run: `, {run: ['auth:login']}];
   return amendError(error, {advice: kind === 'flag' ? [check] : [check, login]});
 }
 

@@ -12,12 +12,14 @@ import {assertTrustedOrigin} from './connection-options.js';
 import {readCredentials, type CredentialFile} from './credential-file.js';
 import {readFlagSecrets} from './load-settings.js';
 import {addressesIn, originsIn} from './option-addresses.js';
-import type {Settings, SettingValue} from './settings.js';
+import type {Settings, SettingValue, ValueSource} from './settings.js';
 
 export interface PluginSettings {
   readonly options: SettingValue<'backendOptions'>[string];
   /** The variables that `auth:login` has stored. They are set now, and none of them was. */
   readonly storedVariables: readonly string[];
+  /** Where its secrets come from. Undefined if there are none. */
+  readonly source: ValueSource | undefined;
 }
 
 /**
@@ -45,7 +47,27 @@ export async function readPluginSettings(
   const read = isNamed ? await readSecretFlags(secrets, context) : {};
   const options = useSecrets(stored, secretEnv, context);
   const storedVariables = Object.keys(stored).filter((key) => secretEnv.includes(key));
-  return {options: {...options, ...given, ...read}, storedVariables};
+  const source = sourceOfSecrets(registration, given, context);
+  const isStored = Object.keys(stored).length > 0;
+  return {
+    options: {...options, ...given, ...read},
+    storedVariables,
+    source: isStored ? {kind: 'stored', name: `credentials stored for ${name}`} : source,
+  };
+}
+
+/** Where the secrets of a backend come from that were not stored. */
+function sourceOfSecrets(
+  {backend: {secrets = [], secretEnv = []}}: BackendRegistration,
+  given: PluginSettings['options'],
+  {env, flags, configFile}: CommandContext,
+): ValueSource | undefined {
+  const option = secrets.find((key) => given[key] !== undefined);
+  const variable = secretEnv.find((name) => Boolean(env[name]?.trim()));
+  if (option === undefined) return variable === undefined ? undefined : {kind: 'environment', name: variable};
+  if (typedOptions(flags).has(option)) return {kind: 'flag', name: '--backend-option'};
+  if (given[option] instanceof OptionText) return {kind: 'environment', name: variableOf('backendOptions') ?? ''};
+  return {kind: 'config', name: configFile?.path ?? ''};
 }
 
 /**

@@ -67,9 +67,9 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
     const {confirmAddresses} = await import('../setup/confirm-addresses.js');
     await confirmAddresses(context, settings, {registration, writes, readsLogs});
   }
-  const {options: backendOptions} = registration
-    ? await readPluginSettings(registration, context, settings)
-    : {options: connection.backendOptions};
+  const used = registration && (await readPluginSettings(registration, context, settings));
+  context.secretSource = used?.source;
+  const backendOptions = used?.options ?? connection.backendOptions;
   const place = describeResolved(settings, cwd);
   const values = Object.fromEntries(needs.map((key) => [key, settings[key]?.value]));
   return {

@@ -1,16 +1,16 @@
 import {capabilitiesOf} from '../../backends/members.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
-import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
+import type {BackendRegistry} from '../../backends/registry.js';
 import {backendTitle, isBuiltIn, mayUse} from '../../backends/names.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/command-context.js';
 import {describeTime} from '../output/table.js';
 import {isPluginBackend} from '../settings/connection-options.js';
-import {credentialKind, credentialRows} from '../settings/credential-file.js';
-import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';
+import {credentialKind, credentialRows, withCredentialSource} from '../settings/credential-file.js';
+import {readPluginSettings} from '../settings/plugin-settings.js';
 import {readBackend, type ConfiguredBackend} from '../settings/reach-backends.js';
-import {describeSettings, type Settings} from '../settings/settings.js';
+import {describeSettings, type Settings, type ValueSource} from '../settings/settings.js';
 import {confirmAddresses} from './confirm-addresses.js';
 
 /** The outcome of asking a service whether it accepts credentials. */
@@ -81,6 +81,7 @@ async function checkService(
   settings: Settings,
   name: string,
   read: () => Promise<ConfiguredBackend>,
+  source?: ValueSource,
 ) {
   const {apiUser, clientId} = settings;
   if (isBuiltIn(name)) {
@@ -93,7 +94,8 @@ async function checkService(
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
     const status = isRefusal(error) ? ('refused' as const) : ('unknown' as const);
-    const suggestions = context.output.texts(error.advice);
+    const {advice} = withCredentialSource(error, settings, name, source);
+    const suggestions = context.output.texts(advice);
     return {check: {...owner, status, reason: error.message, suggestions}, failed: true};
   }
 }
@@ -130,9 +132,9 @@ export async function checkServices(
   if (registration !== undefined) {
     const {name, backend} = registration;
     const used = await readPluginSettings(registration, context, settings);
-    const row = {backend: name, source: sourceOfSecrets(registration, used, context, settings)};
+    const row = {backend: name, source: used.source?.name ?? null};
     const read = () => readBackend(context, settings, backend, used.options);
-    return [verify ? {...row, ...(await checkService(context, settings, backend.name, read))} : row];
+    return [verify ? {...row, ...(await checkService(context, settings, name, read, used.source))} : row];
   }
   const asking = aboutCredentials(settings);
   const rows = [
@@ -146,20 +148,6 @@ export async function checkServices(
     return [verify && secret ? {...row, ...(await checkService(context, asking, backend, read))} : row];
   });
   return (await Promise.all(found)).flat();
-}
-
-function sourceOfSecrets(
-  registration: BackendRegistration,
-  used: PluginSettings,
-  {env}: CommandContext,
-  settings: Settings,
-): string | null {
-  const {secrets = [], secretEnv = []} = registration.backend;
-  const given = optionsFor(registration, settings);
-  const isAdded = (key: string) => used.options[key] !== undefined && given[key] === undefined;
-  if (used.storedVariables.length > 0 || secrets.some(isAdded)) return `credentials stored for ${registration.name}`;
-  if (secrets.some((key) => given[key] !== undefined)) return settings.backendOptions.source.name;
-  return secretEnv.find((key) => Boolean(env[key]?.trim())) ?? null;
 }
 
 /** A backend, and whether it is configured. */
@@ -200,14 +188,14 @@ export async function describeBackends(
     let setVariables: readonly string[] = [];
     try {
       if (verify) await confirmAddresses(context, settings, {registration});
-      const {options, storedVariables} = await readPluginSettings(registration, context, settings);
+      const {options, storedVariables, source} = await readPluginSettings(registration, context, settings);
       setVariables = storedVariables;
       const read = await readBackend(context, settings, backend, options);
       const {problem, missing, unfit} = read.resolved;
       const configured = problem === undefined;
       const checked =
         configured && verify
-          ? await checkService(context, settings, backend.name, () => Promise.resolve(read))
+          ? await checkService(context, settings, name, () => Promise.resolve(read), source)
           : undefined;
       described.push({...facts, configured, missing: [...missing, ...unfit], check: checked?.check});
     } catch (error) {

@@ -9,7 +9,7 @@ import {createError, isRuntimeCliError, reasonOf, type Suggestion} from '../../e
 import {asSentence} from '../../text/sentence.js';
 import {isOutside} from '../../text/paths.js';
 import {onWindows} from '../../text/platform.js';
-import {commandLine, placeFlags, shellLine} from '../../text/suggest.js';
+import {placeFlags, shellLine} from '../../text/suggest.js';
 import {proxyFor} from '../../http/connection/proxy.js';
 import type {Environment} from '../../text/platform.js';
 import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
@@ -85,7 +85,13 @@ export async function runChecks(
     ],
     ['proxy', () => [checkProxies(env, settings)]],
     ['certificates', async () => [await checkCertificates(env, cwd)]],
-    ['plugins', async () => [...(registry ? checkBackends(registry) : notChecked), ...(await checkPackages(config))]],
+    [
+      'plugins',
+      async () => [
+        ...(registry ? checkBackends(registry, context.output.program) : notChecked),
+        ...(await checkPackages(config)),
+      ],
+    ],
   ];
   for (const [name, check] of checks) {
     try {
@@ -210,11 +216,11 @@ async function checkCertificates(env: Environment, cwd: string): Promise<Finding
   ]);
 }
 
-function checkBackends({registrations, failures}: BackendRegistry): readonly Finding[] {
+function checkBackends({registrations, failures}: BackendRegistry, program: readonly string[]): readonly Finding[] {
   const broken = failures.map(({plugin, message, suggestion}) =>
     finding('failed', message, [
       suggestion ??
-        `Update ${plugin}, or remove it: ${commandLine('plugins:uninstall', plugin)}. Or set MYCLI_SKIP_PLUGINS=1.`,
+        `Update ${plugin}, or remove it: ${shellLine(...program, 'plugins:uninstall', plugin)}. Or set MYCLI_SKIP_PLUGINS=1.`,
     ]),
   );
   if (broken.length > 0) return broken;

@@ -308,9 +308,10 @@ async function signInToPlugin(
 ): Promise<StoredKind | undefined> {
   const registration = (await loadAllBackends(context, settings)).find(name);
   const {secrets = [], secretEnv = []} = registration.backend;
-  const {options} = await readPluginSettings(registration, context, settings);
-  const isSet = secrets.some((key) => options[key] !== undefined) || secretEnv.some((key) => context.env[key]);
-  if (isSet || secrets.length + secretEnv.length === 0) return undefined;
+  const {source, storedVariables} = await readPluginSettings(registration, context, settings);
+  // So that the next reading says again that they are stored.
+  for (const variable of storedVariables) Reflect.deleteProperty(context.env, variable);
+  if (source !== undefined || secrets.length + secretEnv.length === 0) return undefined;
   if (!(await askYesNo(`Log in to the ${name} backend now?`, true, context))) return undefined;
   try {
     return (await runLogin(context, pluginLogin(context, settings, registration), verifies)).kind;

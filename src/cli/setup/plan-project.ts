@@ -6,6 +6,7 @@ import type {BackendRegistration} from '../../backends/registry.js';
 import {planBundle, privateFilesIn, readIgnoreRules, scanBuildDirectory} from '../../bundle/index.js';
 import type {MycliConfig} from '../../config.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {advises} from '../../errors/suggestion.js';
 import {withLock} from '../../files/lock.js';
 import {exists} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
@@ -77,7 +78,7 @@ export async function planProject(
   // What the project's configuration will imply is not known yet.
   output.completeHints({settings: []});
   if (isPluginBackend(preference)) await pluginOf(preference, context, settings);
-  const built = await checkGuess(await detectBuild(cwd), cwd);
+  const built = await checkGuess(await detectBuild(cwd), context);
   const detected = await checkServer(built, context, settings, setup.asks);
   if (detected?.exists === true || detected?.framework !== undefined) output.info(describeBuild(detected));
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
@@ -110,6 +111,9 @@ export async function planProject(
   const slugs = {projectSlug: asked.projectSlug?.value, targetSlug: asked.targetSlug?.value};
   refuseUnfitSlugs(plugin?.backend ?? {name: backend}, slugs);
   const {answers, stored} = await signIn(context, asked, backend, setup);
+  const {problem, source} = (plugin && (await readiness(plugin, context, answers))) ?? {};
+  if (source?.kind === 'stored' && stored === undefined)
+    output.info(`Credentials: those stored for ${backend} (from your last login).`);
   const addressOf = (key: ServiceKey) => {
     const {[key]: setting} = answers;
     return setting && serviceUrl(key, setting.source.name, setting.value);
@@ -158,8 +162,8 @@ export async function planProject(
       ignore: build === resolve(cwd) && isStatic === true ? await packageFilesIn(cwd) : undefined,
     },
     configName,
-    hasCredentials: stored !== undefined || plugin !== undefined || secrets.some((secret) => secret !== undefined),
-    problem: plugin && (await problemOf(plugin, context, answers)),
+    hasCredentials: plugin ? !advises('auth:login', problem?.advice ?? []) : [stored, ...secrets].some(Boolean),
+    problem,
     stored,
     canDeploy: plugin === undefined || plugin.backend.deploy !== undefined,
     addresses: [
@@ -176,13 +180,14 @@ export async function planProject(
   };
 }
 
-/** What a plugin's backend still needs before a push can use it. */
-async function problemOf(registration: BackendRegistration, context: CommandContext, settings: Settings) {
+/** What a plugin's backend still needs before a push can use it, and where its secrets come from. */
+async function readiness(registration: BackendRegistration, context: CommandContext, settings: Settings) {
   try {
-    const {options} = await readPluginSettings(registration, context, settings);
-    return (await readBackend(context, settings, registration.backend, options)).resolved.problem;
+    const {options, source} = await readPluginSettings(registration, context, settings);
+    const {resolved} = await readBackend(context, settings, registration.backend, options);
+    return {problem: resolved.problem, source};
   } catch (error) {
-    if (isRuntimeCliError(error)) return error;
+    if (isRuntimeCliError(error)) return {problem: error, source: undefined};
     throw error;
   }
 }
@@ -216,7 +221,10 @@ function describeBuild({framework, buildDirectory, exists: isBuilt, static: isSt
 }
 
 /** A page makes no site: if the folder also has files that no visitor needs, the user has to decide. */
-async function checkGuess(detected: DetectedBuild | undefined, cwd: string): Promise<DetectedBuild | undefined> {
+async function checkGuess(
+  detected: DetectedBuild | undefined,
+  {cwd, output}: Pick<CommandContext, 'cwd' | 'output'>,
+): Promise<DetectedBuild | undefined> {
   if (detected?.isGuess !== true) return detected;
   const {buildDirectory} = detected;
   const folder = resolve(cwd, buildDirectory);
@@ -225,7 +233,7 @@ async function checkGuess(detected: DetectedBuild | undefined, cwd: string): Pro
   if (found.length === 0) return detected;
   const names = listPaths(found);
   const problem = `${buildDirectory === '.' ? 'This folder' : buildDirectory} has an index page, but also files that no visitor needs: ${names}.`;
-  const advice = `If it is your site, list those that are not for visitors in .bundleignore, then run ${shellLine('mycli', 'push', buildDirectory, '--static')}`;
+  const advice = `If it is your site, list those that are not for visitors in .bundleignore, then run ${shellLine(...output.program, 'push', buildDirectory, '--static')}`;
   return {...detected, unfit: {problem, advice}};
 }
 
@@ -251,7 +259,7 @@ async function checkServer(
   if (site === undefined) return {...detected, unfit: {problem, advice: 'Build the server of the application into it'}};
   if (asks && (await askYesNo(`${problem} Push only ${site}, as a static site?`, false, context)))
     return {...detected, buildDirectory: site, static: true};
-  const advice = `Build it, or, if ${site} is a static site, run ${shellLine('mycli', 'push', site, '--static')}`;
+  const advice = `Build it, or, if ${site} is a static site, run ${shellLine(...context.output.program, 'push', site, '--static')}`;
   return {...detected, unfit: {problem, advice}};
 }
 

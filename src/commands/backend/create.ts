@@ -1,7 +1,7 @@
 import {relative, resolve} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {pluginPackage, writePlugin} from '../../cli/setup/new-plugin.js';
-import {commandLine, shellLine} from '../../text/suggest.js';
+import {shellLine} from '../../text/suggest.js';
 
 export default class BackendCreate extends BaseCommand<typeof BackendCreate, 'backend:create'> {
   static override readonly changes = 'machine';
@@ -30,13 +30,13 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate, 'ba
     const files = await writePlugin({name, directory, force, mycli: {root: this.config.root}});
     // The shell is not where --cwd leads.
     const place = this.flags.cwd === undefined ? relative(cwd, directory) : directory;
-    output.outcome(`Wrote ${packageName} to ${place === '' ? '.' : place}.`);
+    output.outcome(`Wrote the plugin to ${place === '' ? 'this folder' : place}.`);
     const next = [
       ...(place === '' ? [] : [shellLine('cd', place)]),
       'npm install',
       'npm test',
-      commandLine('plugins:link', '--no-install', '.'),
-      commandLine('backend:list', '--runtime-backend', name),
+      shellLine(...output.program, 'plugins:link', '--no-install', '.'),
+      shellLine(...output.program, 'backend:list', '--runtime-backend', name),
     ];
     output.outcome('Next:');
     for (const command of next) output.result(`  ${command}`);

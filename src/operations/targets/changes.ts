@@ -136,7 +136,9 @@ export const targetChanges = {
     },
     async send(open, request) {
       await invoke(open, 'setVariables', request).catch((error: unknown) => {
-        throw isRuntimeCliError(error) && error.status === 413 ? withSizes(error, request.set) : error;
+        // Only an answer of the service is about one request: a limit that a plugin tells of may be that of the target.
+        const isAnswer = isRuntimeCliError(error) && error.status === 413 && error.method !== undefined;
+        throw isAnswer ? withSizes(error, request.set) : error;
       });
     },
     made: (request) => ({set: Object.keys(request?.set ?? {}), unset: request?.unset ?? []}),

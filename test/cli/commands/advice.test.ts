@@ -599,3 +599,24 @@ describe('lists', () => {
     expect(beyond.stderr).toContain('--offset is past the end: there are 1.');
   });
 });
+
+test('commands to type begin as mycli was called, in usage errors and for programs, too', async () => {
+  const env = {...environment(), npm_command: 'exec'};
+  const usage = await runWarm(['bundle:promote'], {cwd: project, env});
+  expect(usage.stderr).toContain('Run npx mycli bundle:promote --help for usage.');
+  const program = await runWarm(['bundle:promote', '--json'], {cwd: project, env});
+  expect(program.stdout).toContain('Run npx mycli bundle:promote --help for usage.');
+  const created = await runWarm(['backend:create', 'acme', '--dir', '../acme'], {cwd: project, env});
+  expect(created.stdout).toMatch(
+    /^Wrote the plugin to \.\.\/acme\.\n[^]*\n {2}npx mycli plugins:link --no-install \.\n/,
+  );
+});
+
+test('bundle:prune says why it keeps what is there', async () => {
+  const run = (args: readonly string[]) => runWarm(args, {cwd: project, env: environment()});
+  await run(['bundle:push', '--wait']);
+  const {stdout} = await run(['bundle:prune', '--yes']);
+  expect(stdout).toMatch(
+    /^Nothing to prune in shop: 1 bundle kept\.\nA bundle stays if a target runs it or may roll back/,
+  );
+});

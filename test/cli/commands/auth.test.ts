@@ -487,7 +487,7 @@ describe('stored credentials', () => {
     expect(wrong).toMatchObject({
       code: 4,
       stdout: expect.stringMatching(
-        /Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)[^]*correct or unset a variable, or run mycli auth:login .*to store others\./,
+        /Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)[^]*To store another, unset MYCLI_API_KEY and run: mycli auth:login/,
       ),
     });
     const half = {MYCLI_API_ORIGIN: runtime.origin, MYCLI_CLIENT_SECRET: canaries.secret, MYCLI_CLIENT_ID: 'other'};

@@ -408,14 +408,22 @@ test('a backend that only reads variables gets the stored ones, and so does its 
   };
   const advice = await run(['bundle:push']);
   expect(advice.stderr).toContain('Set SDK_KEY, or run in a terminal: mycli login --runtime-backend sdk\n');
+  const first = await run(['init', '--yes']);
+  expect(first.stdout).toMatch(/\nNext:\n {2}mycli login\n {2}mycli doctor\n$/);
   const refused = await run(['auth:login'], 'bad-canary\n');
   expect(refused).toMatchObject({code: 4, stderr: expect.stringContaining('The key *** has expired') as string});
   const login = await run(['auth:login', '--json'], 'good-canary\n');
   expect(JSON.parse(login.stdout)).toMatchObject({options: ['SDK_KEY'], verified: true, account: 'ann'});
   const pushed = await run(['bundle:push']);
   expect(pushed).toMatchObject({code: 0, stderr: expect.stringContaining('uploading with ***') as string});
+  const second = await run(['init', '--yes', '--force']);
+  expect(second.stderr).toContain('Credentials: those stored for sdk (from your last login).\n');
+  expect(second.stdout).toMatch(/\nNext:\n {2}mycli push/);
   const elsewhere = await run(['auth:status', '--json'], '', {SDK_KEY: 'bad-canary'});
   expect(JSON.parse(elsewhere.stdout)).toMatchObject({
     backends: [{backend: 'sdk', source: 'SDK_KEY', check: {status: 'refused'}}],
   });
+  const npx = await run(['auth:status'], '', {SDK_KEY: 'bad-canary', npm_command: 'exec'});
+  expect(npx.stdout).toContain('The secret of the sdk backend comes from SDK_KEY. Check that it is complete');
+  expect(npx.stdout).toContain('To store another, unset SDK_KEY and run: npx mycli auth:login\n');
 });

@@ -1,6 +1,7 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {
   AccessItem,
+  BackendContext,
   BundleId,
   CreateTargetRequest,
   TargetItem,
@@ -12,6 +13,7 @@ import {checkBackendShape} from '../../../src/backends/plugins/checked-backend.j
 import {deletePreview, deployedPreview, deployPreview, planPreview} from '../../../src/pipelines/previews.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import * as targets from '../../../src/pipelines/targets.js';
+import {targetChanges} from '../../../src/operations/targets/changes.js';
 import {acme} from '../acme.js';
 import {createProject} from '../test-host.js';
 
@@ -42,6 +44,17 @@ async function startNameless(members: object = {}) {
   });
   return {options, project, slugs, calls, host: project.host};
 }
+
+test('variables that a plugin refuses as too large have its own advice', async () => {
+  const advice = 'The variables of a target have 1 MB together: unset some.';
+  const {options, host} = await startNameless({
+    setVariables: async (_: object, {error}: BackendContext) => {
+      throw error('ERR_REJECTED', 'The variables would be too large.', {status: 413, suggestions: [advice]});
+    },
+  });
+  const change = targets.changeTarget(targetChanges.setVariables)({...options, targetSlug: 'qa', set: {A: 'b'}}, host);
+  await expect(change).rejects.toMatchObject({status: 413, suggestions: [advice]});
+});
 
 describe("a slug that a plugin's backend cannot take", () => {
   test.each(['qa#old', 'qa?x', 'qa&x', 'qa%2Fold', 'q a', 'qa\\old'])(
