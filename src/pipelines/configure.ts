@@ -90,11 +90,7 @@ export const applyToMade = (value: string, completes: boolean): Step<ConfigureRe
   },
 });
 
-function comparison({
-  targetSlug,
-  configuration,
-  rotate = false,
-}: DiffTargetOptions & Pick<ApplyTargetOptions, 'rotate'>) {
+function comparison({targetSlug, configuration, rotate = false}: ApplyTargetOptions) {
   const wanted = rotate ? {...configuration, access: true} : configuration;
   return {
     name: 'compare',

@@ -1,10 +1,8 @@
 import {createHash} from 'node:crypto';
-import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {isRecord, tryJson} from '../../text/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-import {stageFile, type StagedFile} from '../../files/write-files.js';
 import {readTextFile} from '../../files/read-file.js';
 import {archivedConfigSchema, configJson} from '../config/content-schema.js';
 import {describeProblems, fieldProblems, matchModeSchema} from '../../settings/schemas.js';
@@ -82,7 +80,7 @@ export function contentOf(bundle: BundleContent): BundleContent {
   return {format, message, projectSlug, rootDir, configPath, matchMode, config, provenance, files};
 }
 
-function manifestText(bundle: Bundle): string {
+export function manifestText(bundle: Bundle): string {
   const {sha256, contentSha256, size} = bundle;
   const {format, ...content} = contentOf(bundle);
   const files = bundle.files.map((file) => {
@@ -91,11 +89,6 @@ function manifestText(bundle: Bundle): string {
   });
   const manifest = {schemaVersion: 1, format, sha256, contentSha256, size, ...content, files};
   return `${JSON.stringify(manifest, undefined, 2)}\n`;
-}
-
-/** Writes the manifest of a bundle, to be placed next to its archive. `mode`: before the umask. */
-export async function stageManifest(bundle: Bundle, mode: number): Promise<StagedFile<void>> {
-  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline([manifestText(bundle)], stream));
 }
 
 /** Undefined if there is none. @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it is damaged. */

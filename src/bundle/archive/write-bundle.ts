@@ -10,7 +10,7 @@ import {withReaders} from '../prebuilt/bundle-readers.js';
 import {archiveKind, readStart} from '../prebuilt/read-tar.js';
 import type {Bundle, ByteProgress, PackResult, StreamedBundle} from '../types.js';
 import {Digest} from './digest.js';
-import {contentOf, manifestPathOf, stageManifest} from './manifest.js';
+import {contentOf, manifestPathOf, manifestText} from './manifest.js';
 import {archiveSize, writeTar} from './write-tar.js';
 import {gzip} from './gzip.js';
 import {tarEntries} from './tar-entries.js';
@@ -92,8 +92,8 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
 
 /** If the process is killed in between, there is an archive without a manifest, either the old or the new one. */
 async function placeWithManifest(archive: StagedFile<unknown>, bundle: Bundle, mode: number): Promise<void> {
-  const manifest = await stageManifest(bundle, mode);
   const old = manifestPathOf(bundle.path);
+  const manifest = await stageFile(old, mode, (stream) => pipeline([manifestText(bundle)], stream));
   try {
     await rm(old, {force: true}).catch((error: unknown) => {
       throw outputError(old, error);
