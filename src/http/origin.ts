@@ -11,7 +11,11 @@ export function normalizeOrigin(option: string, value: string): string {
 export function parseServiceUrl(option: string, value: string): URL {
   if (/^\s*["'`]/.test(value)) throw invalid(option, 'has quotation marks around it');
   const url = parseAddress(value);
-  if (url === undefined) throw invalid(option, `is not a valid URL: "${shownAddress(value)}"`);
+  if (url === undefined) {
+    const [, scheme] = /^\s*(https?:)(?!\/\/)/i.exec(value) ?? [];
+    const why = scheme === undefined ? 'is not a valid URL' : `must begin with ${scheme}//`;
+    throw invalid(option, `${why}: "${shownAddress(value)}"`);
+  }
   if (url.username !== '' || url.password !== '') throw invalid(option, 'contains credentials');
   if (!['http:', 'https:'].includes(url.protocol))
     throw invalid(option, `must be an http or https URL, not ${url.protocol}//`);

@@ -68,15 +68,19 @@ function isApplication({names}: Project, detected: DetectedBuild | undefined): b
   return names.some((name) => name === 'index.html' || detected?.framework?.configFile?.test(name) === true);
 }
 
+/** Files of a project; any other folder may have others below it that are none of its own. */
+const projectFile = /^(?:package\.json|project\.json|mycli\.config\.\w+|\.git)$/;
+
 /** The folders below a project, as of a workspace's members, that have built applications. */
-async function builtMembers({directory, isWorkspace}: Project): Promise<readonly string[]> {
+async function builtMembers({directory, names, isWorkspace}: Project): Promise<readonly string[]> {
+  if (!isWorkspace && !names.some((name) => projectFile.test(name))) return [];
   const folders = (await foldersIn(directory)).filter((name) => !outputFolders.includes(name));
   const below = isWorkspace ? await foldersInside(directory, folders) : [];
   const members: string[] = [];
   for (const folder of [...folders, ...below].sort()) {
     const member = join(directory, folder);
-    const names = await namesIn(member);
-    if (!names.includes('package.json') && !names.includes('project.json')) continue;
+    const files = await namesIn(member);
+    if (!files.includes('package.json') && !files.includes('project.json')) continue;
     const build = await detectIn(await readProject(member));
     // A library has a build, too.
     const isSiteOrServer = build?.static === true || build?.framework !== undefined;

@@ -47,9 +47,17 @@ export function variableCommands(variables: readonly (readonly [name: string, va
 }
 
 /** How many letters differ. Two that are swapped count once. */
-function editsBetween(one: string, other: string): number {
+function wrongLetters(one: string, other: string): number {
   const [letters, otherLetters] = [one, other].map((word) => word.split('').toSorted().join(''));
   return distance(one, other) - (one !== other && letters === otherLetters ? 1 : 0);
+}
+
+/** How many letters differ, unless one of the words between hyphens is another word: `ci-shop` is no typo of `my-shop`. */
+function editsBetween(one: string, other: string): number {
+  const [words, others] = [one.split('-'), other.split('-')];
+  const isOther = (word: string, place = '') => wrongLetters(word, place) > Math.max(word.length, place.length) / 2;
+  const differ = words.length === others.length && words.some((word, index) => isOther(word, others[index]));
+  return differ ? Infinity : wrongLetters(one, other);
 }
 
 /** The candidates that `name` probably stands for, the nearest first. @param limit how many letters may be wrong */

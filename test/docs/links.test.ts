@@ -24,14 +24,12 @@ test('every link of a published page leads to a published file, and to a heading
   const broken: string[] = [];
   for (const [page, text] of texts) {
     for (const [, link = ''] of text.matchAll(/\]\(([^()\s]+)\)/g)) {
+      const [, ofRepository] = /^https:\/\/github\.com\/your-organization\/mycli\/\w+\/main\/(.*)$/.exec(link) ?? [];
+      if (ofRepository !== undefined && !existsSync(path.join(root, ofRepository))) broken.push(`${page}: ${link}`);
       if (/^https?:/.test(link)) continue;
       const [file = '', anchor] = link.split('#');
       const target = file === '' ? page : path.join(path.dirname(page), file);
-      // A registry resolves links of the README in the repository.
-      const isThere =
-        page === 'README.md'
-          ? existsSync(path.join(root, target))
-          : published.some((one) => one === target || one.startsWith(`${target}/`));
+      const isThere = published.some((one) => one === target || one.startsWith(`${target}/`));
       const hasAnchor = anchor === undefined || anchorsOf(texts.get(target) ?? '').includes(anchor);
       if (!isThere || !hasAnchor) broken.push(`${page}: ${link}`);
     }

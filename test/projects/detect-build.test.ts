@@ -271,6 +271,16 @@ describe('detectBuild', () => {
     });
   });
 
+  test('detectBuild: beside projects of others, in a folder that is none, nothing is named', async () => {
+    const files = {'app/package.json': '{}', 'app/dist/index.html': '', 'app/index.html': ''};
+    const folder = await makeFolder(files);
+    expect(await detectBuild(folder)).toBeUndefined();
+    const missing = verifyBuildDirectory(join(folder, 'build'), {cwd: folder, project: folder});
+    await expect(missing).rejects.toMatchObject({suggestions: [expect.stringMatching(/^Build the application first/)]});
+    await writeFile(join(folder, 'mycli.config.json'), '{}');
+    expect((await detectBuild(folder))?.unfit?.advice).toBe('Choose one of them: pass -C app');
+  });
+
   test.each([['public'], ['site']])('detectBuild: %s may be a site that has no build script', async (folder) => {
     await project([], [`${folder}/index.html`]);
     expect(await detectBuild(root)).toEqual({buildDirectory: folder, static: true, exists: true, isGuess: true});

@@ -21,6 +21,12 @@ test.each([
   ['productio', ['prodction', 'staging', 'production'], ['Did you mean production or prodction?']],
   ['qa4', ['qa1', 'qa2', 'qa3', 'qa5'], ['Did you mean qa1, qa2, or qa3?']],
   ['demo', ['staging'], []],
+  ['my-shpx', ['my-shop', 'ci-shop'], ['Did you mean my-shop?']],
+  ['my-hsop', ['my-shop'], ['Did you mean my-shop?']],
+  ['myshop', ['my-shop'], ['Did you mean my-shop?']],
+  ['ci-shop', ['my-shop', 'eu-shop'], []],
+  ['qa', ['eu', 'aq'], ['Did you mean aq?']],
+  ['pr-12', ['pr-47'], []],
 ])('a suggestion has all names that are near, as the nearest may be an older typo: %s', (name, names, suggestions) => {
   expect(suggestNames(near(name, names))).toEqual(suggestions);
 });

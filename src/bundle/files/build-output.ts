@@ -128,14 +128,19 @@ async function changed(path: string): Promise<number | undefined> {
   return (await stat(path).catch(() => undefined))?.mtimeMs;
 }
 
-/** The folders in which a build may be, three levels deep. */
+/** The folders in which a build may be, three levels deep. Other projects and what is below them are left out. */
 async function foldersBelow(project: string): Promise<readonly string[]> {
   const found = [''];
+  const others = new Set<string>();
   for (const base of found) {
     if (base.split('/').length > 2 || found.length > maxFolders) break;
     const entries = await readdir(join(project, base), {withFileTypes: true}).catch(() => []);
+    if (base !== '' && entries.some(({name}) => name === 'package.json')) {
+      others.add(base);
+      continue;
+    }
     const folders = entries.filter((entry) => entry.isDirectory() && !noSites.test(entry.name));
     found.push(...folders.map(({name}) => posix.join(base, name)));
   }
-  return found.slice(1);
+  return found.slice(1).filter((folder) => !others.has(folder));
 }

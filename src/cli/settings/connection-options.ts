@@ -110,7 +110,7 @@ export function serviceUrl(key: ServiceKey, name: string, value: string): string
 
 /** Refuses an answer that is not the URL of a service that credentials may be sent to. */
 export function checkUrl(key: ServiceKey, answer: string, env: Environment): void {
-  assertTrustedOrigin(serviceUrl(key, 'The URL', answer), 'the URL', env);
+  assertTrustedOrigin(serviceUrl(key, 'The address', answer), 'the URL', env);
 }
 
 export const trustedOriginsVariable = 'MYCLI_TRUSTED_ORIGINS';

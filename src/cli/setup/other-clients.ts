@@ -9,6 +9,8 @@ export interface OldWord {
   readonly note?: string;
 }
 
+const functions = 'The app of a target is one server: mycli status shows what each target runs';
+const scripts = 'mycli runs no scripts of package.json: run npm run build, then mycli push';
 const elsewhere = "Find members, certificates, notifications and metrics on the service's website";
 const onWebsite = "Create and delete projects on the service's website";
 const domain = 'Set externalHost in targets.SLUG.settings of mycli.config, then run mycli target:apply';
@@ -85,7 +87,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'redeploy ID', now: 'bundle:deploy ID'},
   {client: 'others', was: 'redeploy', now: 'bundle:deploy latest'},
   {client: 'others', was: 'undo|revert', now: 'bundle:rollback'},
-  {client: 'others', was: 'deployments|deploys|releases', now: 'bundle:history'},
+  {client: 'others', was: 'deployment|deployments|deploys|releases', now: 'bundle:history'},
   {client: 'others', was: 'pull ID', now: 'bundle:download ID'},
   {client: 'others', was: 'pull', now: 'bundle:download latest'},
   {client: 'others', was: 'rm|remove [ID]', now: 'bundle:delete [ID]', or: 'target:delete'},
@@ -103,6 +105,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'redirect|redirects|access', now: 'help', note: ofTargets},
   {client: 'others', was: 'use|switch', now: 'help', note: oneTarget},
   {client: 'others', was: 'previews|channel|channels', now: 'preview:list'},
+  {client: 'others', was: 'hosting channel list', now: 'preview:list'},
   {client: 'others', was: 'preview create|deploy [BRANCH]', now: 'preview:up [BRANCH]'},
   {client: 'others', was: 'preview rm|remove|delete [BRANCH]', now: 'preview:down [BRANCH]'},
   {client: 'others', was: `${variables}|env set|add|put`, now: 'env:set'},
@@ -122,6 +125,8 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'cancel|abort|stop', now: 'help', note: running},
   {client: 'others', was: 'watch', now: 'help', note: watched},
   {client: 'others', was: 'log', now: 'logs'},
+  {client: 'others', was: 'function|functions', now: 'help', note: functions},
+  {client: 'others', was: 'run build', now: 'help', note: scripts},
   {client: 'others', was: 'serve|local', now: 'runtime:start'},
   {client: 'others', was: 'runtime stop', now: 'help', note: 'runtime:start ends with Ctrl-C'},
   {client: 'others', was: 'create|new|setup|configure', now: 'init'},

@@ -80,7 +80,8 @@ export async function planProject(
   if (isPluginBackend(preference)) await pluginOf(preference, context, settings);
   const built = await checkGuess(await detectBuild(cwd), context);
   const detected = await checkServer(built, context, settings, setup.asks);
-  if (detected?.exists === true || detected?.framework !== undefined) output.info(describeBuild(detected));
+  const isDetected = detected?.exists === true || detected?.framework !== undefined;
+  if (isDetected) output.info(describeBuild(detected));
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
   const server = await serverBeside(detected, cwd);
   if (server !== undefined) output.warn(server);
@@ -124,6 +125,9 @@ export async function planProject(
   const isUsual = answers.buildDirectory.source.kind === 'default';
   // The usual folder may hold what builds the application.
   const isBuilt = !(isUsual && layout === undefined) && (await exists(build));
+  const isOther = !isUsual && layout === undefined && build !== resolve(cwd, 'build');
+  if (isOther && !isBuilt) output.warn(`The folder ${buildDirectory} does not exist yet.`);
+  else if (isOther && isDetected) output.info(`Using ${buildDirectory}, not ${detected.buildDirectory}.`);
   // A folder that is only expected would keep a later push from finding where the build is.
   // So would one that is only there, while what was built can't be pushed.
   const isKnown = isUsual

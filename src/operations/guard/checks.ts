@@ -154,7 +154,7 @@ async function checkNotOlder({deployment, directory, tree, host}: Checking): Pro
 function noRepository(directory: string): Problem {
   return {
     message: `${directory} is not in a git work tree with a commit, or git cannot be run.`,
-    suggestion: 'Run the command in a clone of the repository, with git in PATH.',
+    suggestion: 'Make a first commit, or run the command in a clone of the repository, with git in PATH.',
   };
 }
 

@@ -319,6 +319,8 @@ describe('an argument', () => {
     ['create my-app', 'Did you mean mycli init?'],
     ['cache purge', 'Did you mean mycli target:invalidate?'],
     ['domains add x', 'Set externalHost in targets.SLUG.settings of mycli.config, then run mycli target:apply.'],
+    ['run build', 'mycli runs no scripts of package.json: run npm run build, then mycli push.'],
+    ['functions:list', 'The app of a target is one server: mycli status shows what each target runs.'],
     ['teams', "Find members, certificates, notifications and metrics on the service's website."],
     ['scale 2', 'The service runs the app: no command reaches it.'],
     ['unlink', 'mycli.config names the project: edit or delete it.'],

@@ -163,6 +163,15 @@ describe('init without a terminal', () => {
     expect(JSON.parse(pushed.stdout)).toMatchObject({warnings: ['Left out what mycli wrote: runtime.env.']});
   });
 
+  test('says which folder it uses instead of the one that it detected, and that there is none yet', async () => {
+    await write({'public/index.html': '<p>Hi</p>'});
+    const init = async (folder: string) =>
+      (await mycli(['init', '-y', '--force', '-p', 'shop', '--origin', runtime.origin, '-b', folder])).stderr;
+    expect(await init('public')).toContain('Detected Vite: a static site in dist.\nUsing public, not dist.\n');
+    expect(await init('later')).toContain('Warning: The folder later does not exist yet.\n');
+    expect(await init('dist')).not.toMatch(/Using|yet/);
+  });
+
   test('tells of a server beside the folder that it takes for a site', async () => {
     await rm(project, {recursive: true});
     const args = ['init', '-y', '-p', 'shop', '--origin', runtime.origin];

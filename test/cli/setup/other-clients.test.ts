@@ -13,6 +13,10 @@ test.each([
   ['pwa-kit-dev tail-logs', 'logs'],
   ['firebase emulators:start', 'runtime:start'],
   ['secrets:set', 'env:set'],
+  ['hosting:channel:list', 'preview:list'],
+  ['firebase hosting:channel:delete', 'preview:down'],
+  ['deployment list', 'bundle:history'],
+  ['functions:list', 'help'],
   ['rm', 'bundle:delete'],
   ['rm 3', 'bundle:delete 3'],
 ])('an old command is named: %s is %s', (typed, now) => {

@@ -242,6 +242,10 @@ describe('notOlder', () => {
     expect(await refusal(guard)).toEqual([expect.stringContaining('This clone does not have the commit')]);
     await rm(join(project.directory, '.git'), {recursive: true});
     expect(await refusal(guard)).toEqual([expect.stringContaining('is not in a git work tree')]);
+    git(project.directory, 'init', '-q');
+    await expect(release(guard)).rejects.toMatchObject({
+      suggestions: [expect.stringMatching(/^Make a first commit, or run the command in a clone/)],
+    });
   });
 });
 
