@@ -376,6 +376,13 @@ describe('a backend with a login of its own', () => {
     const list = await user.run(['backend:list', '--verify']);
     expect(list.stdout).toMatch(/^portal [^]* accepted, user ann@portal\.example$/m);
     expect((await user.run(['doctor'])).stdout).toContain('portal: accepted, user ann@portal.example.');
+    const options = `${user.env.MYCLI_BACKEND_OPTION},token=wrong`;
+    const fromVariable = await user.run(['bundle:push'], {MYCLI_BACKEND_OPTION: options});
+    expect(fromVariable.stderr).toContain('The secret of the portal backend comes from MYCLI_BACKEND_OPTION.');
+    expect(fromVariable.stderr).toContain('remove it from MYCLI_BACKEND_OPTION and run: mycli login');
+    const fromFlag = await user.run(['bundle:push', '--backend-option', 'token=wrong']);
+    expect(fromFlag.stderr).toContain('The secret of the portal backend comes from --backend-option.');
+    expect(fromFlag.stderr).not.toContain('mycli login');
     portal.refuseCredentials();
     const status = await user.run(['auth:status']);
     expect(status.stdout).toMatch(/^portal: refused \(from credentials stored for portal\)\n {2}\S/m);
