@@ -136,6 +136,7 @@ async function runCase(
 ): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
   const opened: Subject[] = [];
+  const calls = {made: 0};
   const end = new AbortController();
   const open: Open = async () => {
     const relay = new Relay();
@@ -149,6 +150,7 @@ async function runCase(
       saved: {},
       masked: [],
       texts: [],
+      calls,
       directory,
       ended: end.signal,
     });
@@ -157,8 +159,9 @@ async function runCase(
   };
   const limitMs = fixtures.caseTimeoutMs ?? 60_000;
   const tooLong = delay(limitMs, undefined, {signal: end.signal}).then(() => {
-    const cause = 'something never ends, such as the retries of an SDK, or needs a longer caseTimeoutMs';
-    assert.fail(`This case took longer than ${limitMs / 1000} s: ${cause}.`);
+    const problem = `This case took longer than ${limitMs / 1000} s, and has called the backend ${calls.made} times.`;
+    const causes = 'If these calls are only slow, set a longer caseTimeoutMs. Otherwise, something never ends';
+    assert.fail(`${problem} ${causes}, such as the retries of an SDK.`);
   });
   try {
     await Promise.race([open().then((subject) => run(subject, open)), tooLong]);

@@ -50,6 +50,9 @@ const partial = new Map<string, BundleItem>();
 /** The upload that is under way, by the origin of its service. */
 const begun = new Map<string, {readonly sha256: string; readonly result: Promise<UploadResult>}>();
 
+/** The origins of services of which a redirect is being changed. */
+const changing = new Set<string>();
+
 /** How many deployments are under way, by the origin of their service. */
 const deploying = new Map<string, number>();
 
@@ -153,6 +156,97 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenSlugs('normalizes the accents in the slugs of targets', (slug) => slug.normalize('NFC')),
   brokenSlugs('drops a dash at the end of the slugs of targets', (slug) => slug.replace(/-$/, '')),
   brokenSlugs('drops a dot at the end of the slugs of targets', (slug) => slug.replace(/\.$/, '')),
+  broken('lists the deployments of targets whose slugs begin with the named one', (good) => ({
+    async listDeployments({targetSlug, ...range}, context) {
+      const {items, cursor} = await good.listDeployments({targetSlug, ...range}, context);
+      const others = cursor === undefined ? await slugsAfter(targetSlug, good, context) : [];
+      const rest = others.map((other) => firstOf(good.listDeployments, {targetSlug: other, limit: 5}, context));
+      return {items: [...items, ...(await Promise.all(rest)).flat()], cursor};
+    },
+  })),
+  broken('removes the variables of targets whose slugs begin with the one that it deletes', (good) => ({
+    async deleteTarget({targetSlug}, context) {
+      const others = await slugsAfter(targetSlug, good, context);
+      await good.deleteTarget({targetSlug}, context);
+      const unset = ['CONFORMANCE', 'OWN', 'OTHER'];
+      for (const other of others) await good.setVariables({targetSlug: other, set: {}, unset}, context);
+    },
+  })),
+  broken('lists the bundles of projects whose slugs begin with the named one', (good) => ({
+    async listBundles({limit, cursor}, context) {
+      const page = await good.listBundles({limit, cursor}, context);
+      const own = context.projectSlug;
+      const projects = await firstOf(good.listProjects, {limit: 5}, context);
+      const isAfter = (slug: string) => slug.startsWith(own) && slug > `${own}/`;
+      const others = projects.map(({projectSlug}) => projectSlug).filter(isAfter);
+      const rest = others.map((projectSlug) => good.listBundles({limit: 5}, {...context, projectSlug}));
+      const items = (await Promise.all(rest)).flatMap((one) => one.items);
+      return {items: [...page.items, ...items], cursor: page.cursor};
+    },
+  })),
+  broken('removes the variables whose names begin with one that it removes', (good) => ({
+    async setVariables({targetSlug, set, unset}, context) {
+      const names = (await firstOf(good.listVariables, {targetSlug, limit: 5}, context)).map(({name}) => name);
+      const alike = names.filter((name) => unset.some((one) => name.startsWith(one)) && !Object.hasOwn(set, name));
+      await good.setVariables({targetSlug, set, unset: [...unset, ...alike]}, context);
+    },
+  })),
+  broken('writes back all redirects when it adds one', (good) => ({
+    async changeRedirect({targetSlug, change, redirect}, context) {
+      const read = async () => firstOf(good.listRedirects, {targetSlug, limit: 5}, context);
+      const known = [redirect, ...(await read())].map(({from}) => from);
+      await good.changeRedirect({targetSlug, change, redirect}, context);
+      for (const other of (await read()).filter(({from}) => !known.includes(from)))
+        await good.changeRedirect({targetSlug, change: 'remove', redirect: other}, context);
+    },
+  })),
+  brokenCall('refuses redirects that are added at the same time', 'changeRedirect', async (call, context) => {
+    const {origin = ''} = context.options;
+    if (changing.has(origin)) throw backendError('ERR_REJECTED', 'another change is under way', {status: 409});
+    changing.add(origin);
+    await call(context).finally(() => changing.delete(origin));
+  }),
+  broken('writes back all variables when it sets one', (good) => ({
+    async setVariables({targetSlug, set, unset}, context) {
+      const read = async () =>
+        (await firstOf(good.listVariables, {targetSlug, limit: 5}, context)).map(({name}) => name);
+      const known = [...Object.keys(set), ...(await read())];
+      await good.setVariables({targetSlug, set, unset}, context);
+      const others = (await read()).filter((name) => !known.includes(name));
+      await good.setVariables({targetSlug, set: {}, unset: others}, context);
+    },
+  })),
+  broken('writes back all settings when it changes one', (good) => ({
+    async updateTarget({targetSlug, settings, primary}, context) {
+      const before = await good.readTarget({targetSlug}, context);
+      const defaults = {name: null, sourceMaps: null, logLevel: null, architecture: null, externalHost: null};
+      const all = {...defaults, ...before.settings, ...settings} as typeof settings;
+      await good.updateTarget({targetSlug, settings: all, primary}, context);
+    },
+  })),
+  broken('writes back all access headers when it adds one', (good) => ({
+    async changeAccess({targetSlug, ...request}, context) {
+      const read = () => firstOf(good.listAccess, {targetSlug, limit: 5}, context);
+      const most = (await read()).length + 1;
+      await good.changeAccess({targetSlug, ...request}, context);
+      for (const {accessId} of (await read()).slice(most))
+        await good.changeAccess({targetSlug, remove: accessId}, context).catch(() => undefined);
+    },
+  })),
+  broken('removes the redirects of a target that it deploys to', (good) => ({
+    async deploy({targetSlug, ...request}, context) {
+      const redirects = await firstOf(good.listRedirects, {targetSlug, limit: 5}, context).catch(() => []);
+      for (const redirect of redirects) await good.changeRedirect({targetSlug, change: 'remove', redirect}, context);
+      return good.deploy({targetSlug, ...request}, context);
+    },
+  })),
+  broken('removes the access headers of a target that it promotes to', (good) => ({
+    async promote({to, ...request}, context) {
+      for (const {accessId} of await firstOf(good.listAccess, {targetSlug: to, limit: 5}, context))
+        await good.changeAccess({targetSlug: to, remove: accessId}, context);
+      return good.promote({to, ...request}, context);
+    },
+  })),
   broken('removes a variable from every target', (good) => {
     const targets = ['staging', 'production'];
     return {
@@ -229,6 +323,8 @@ export const brokenBackends: readonly BrokenBackend[] = [
   })),
   brokenValues('trims the values of variables', (value) => value.trim()),
   brokenValues('cuts the values of variables after 4,096 characters', (value) => value.slice(0, 4096)),
+  brokenValues('cuts the values of variables at a second =', (value) => value.split('=').slice(0, 2).join('=')),
+  brokenValues('drops = at the end of the values of variables', (value) => value.replace(/=+$/, '')),
   brokenValues('changes the line ends in values of variables', (value) => value.replaceAll('\r\n', '\n')),
   broken('never replaces the value of a variable', (good) => ({
     setVariables: async ({targetSlug, set, ...request}, context) => {
@@ -758,6 +854,15 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {items: items.filter(({deployment}) => !unlisted.has(deployment.deploymentId)), cursor};
     },
   })),
+  broken('succeeds in a deployment that has lost against another one at the same time', (good) => ({
+    async deploy({bundleId, targetSlug}, context) {
+      const {origin = ''} = context.options;
+      const others = deploying.get(origin) ?? 0;
+      if (others > 0) return {deployment: {deploymentId: 'lost', targetSlug}, status: 'finished'};
+      deploying.set(origin, others + 1);
+      return good.deploy({bundleId, targetSlug}, context).finally(() => deploying.set(origin, others));
+    },
+  })),
   brokenCall('does not say that a target is busy', 'deploy', mistaking(409, 'ERR_REJECTED')),
   brokenCall('reports a deployment that is accepted as finished', 'deploy', asFinished),
   brokenCall('reports a promotion that is accepted as finished', 'promote', asFinished),
@@ -991,10 +1096,15 @@ function brokenIds(
   });
 }
 
-type ListPage<Item> = (range: ListRange, context: Context) => Promise<ListResult<Item>>;
+type ListPage<Item, Range = ListRange> = (range: Range, context: Context) => Promise<ListResult<Item>>;
 
 /** The first items of a list, of so many pages. */
-async function firstOf<Item>(list: ListPage<Item>, range: ListRange, context: Context, most = Infinity) {
+async function firstOf<Item, Range extends ListRange>(
+  list: ListPage<Item, Range>,
+  range: Range,
+  context: Context,
+  most = Infinity,
+) {
   let page = await list(range, context);
   const items = [...page.items];
   while (page.cursor !== undefined && items.length < most) {
@@ -1096,6 +1206,12 @@ function brokenSlugs(fault: string, change: (slug: string, known: readonly strin
     });
     return Object.fromEntries(changes);
   });
+}
+
+/** The slugs of other targets that begin with this one, and are behind what belongs to it in a store of keys. */
+async function slugsAfter(own: string, good: Shelf, context: Context): Promise<readonly string[]> {
+  const slugs = (await firstOf(good.listTargets, {limit: 5}, context)).map(({targetSlug}) => targetSlug);
+  return slugs.filter((slug) => slug.startsWith(own) && slug > `${own}/`);
 }
 
 function inFirstProject(context: Context): Context {

@@ -47,6 +47,12 @@ async function openService(): Promise<ConformanceService> {
   };
 }
 
+const skip = {
+  'deploy: of two at the same time, one is live':
+    'the API has no conditional writes, so the history may lose one of two deployments, as the README says',
+};
+
 describe('the contract of mycli', () => {
-  for (const {name, run} of backendConformance(() => ociBackend, {openService, caseTimeoutMs})) test(name, run);
+  for (const one of backendConformance(() => ociBackend, {openService, caseTimeoutMs, skip}))
+    test.skipIf(one.skip !== undefined)(one.name, one.run);
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import {isDeepStrictEqual} from 'node:util';
 import {anyCode, expectAnswer, expectError, notTried, outcomeOf, shown} from '../expectations.js';
 import type {Case, MemberCases, Subject} from '../subject.js';
 import {unknownIdLike} from './bundle-cases.js';
@@ -21,6 +22,30 @@ export function emptyAtFirst(name: string, member: 'listRedirects' | 'listAccess
       await expectError('the list of an unknown target', work, anyCode);
     },
   };
+}
+
+/**
+ * Asserts that no change of a target is lost that is made at the same time as others, each by another user.
+ * @param count how many of them the target has. Resolves to how many were not refused.
+ */
+export async function expectNoneLost<Change>(
+  subject: Subject,
+  what: string,
+  changes: readonly Change[],
+  make: (user: Subject, change: Change) => Promise<unknown>,
+  count: () => Promise<number>,
+): Promise<number> {
+  const outcomes = await Promise.all(changes.map((one) => outcomeOf(make(subject.again(), one))));
+  const done = outcomes.filter(({error}) => error === undefined).length;
+  await subject.nextInstant();
+  await subject.ready(subject.targetSlug);
+  const found = await count();
+  const reported = `Of ${changes.length} ${what} at the same time, the backend reported ${done} as successful.`;
+  const advice =
+    'Let the service make each change in one request, or write only if nothing has changed since you read.';
+  assert.ok(done > 0, `${reported} Expected one of them to be.`);
+  assert.ok(found >= done, `${reported} The target has ${found} of them. ${advice}`);
+  return done;
 }
 
 const redirect = {
@@ -73,13 +98,24 @@ export const configurationCases = {
       name: 'update-target: what is not named stays',
       needs: ['readTarget', 'deploy'],
       proves:
-        'Reading returns what was just set, even empty values, and keeps what was set before. `null` resets a ' +
-        'setting. Settings that `readTarget` reports as `unsupported` are not tried.',
+        'Reading returns what was just set, even empty values, and keeps what was set before, at the same time by ' +
+        'others, too. `null` resets a setting. Settings that `readTarget` reports as `unsupported` are not tried.',
       async run(subject) {
         const target = await ready(subject);
         const {unsupported = []} = await subject.call('readTarget', target);
         const known = Object.entries(settingValues).filter(([name]) => !unsupported.includes(name));
         if (known.length === 0) notTried('The targets of the service have no setting that the suite knows.');
+        const firsts = known.map(([name, [value]]) => ({[name]: value}));
+        await expectNoneLost(
+          subject,
+          'changes of settings',
+          firsts,
+          (user, settings) => user.call('updateTarget', {...target, settings}),
+          async () => {
+            const {settings: read} = await subject.call('readTarget', target);
+            return firsts.filter((one) => isDeepStrictEqual({...read, ...one}, {...read})).length;
+          },
+        );
         let expected = {};
         for (const settings of known.flatMap(([name, values]) => values.map((value) => ({[name]: value})))) {
           expected = {...expected, ...settings};
@@ -106,7 +142,7 @@ export const configurationCases = {
       needs: ['listRedirects', 'deploy'],
       proves:
         'Each change affects one redirect, whatever its path contains or begins with, and lists show all five of its ' +
-        'settings.',
+        'settings. Four changes at the same time, as the host makes them, all succeed.',
       async run(subject) {
         const target = await ready(subject);
         const items = () => subject.list('listRedirects', target);
@@ -137,7 +173,17 @@ export const configurationCases = {
         expectAnswer('the redirects after the removal of /old%20Page', await lines(), both);
         await change('add', within);
         await change('remove', first);
-        expectAnswer('the redirects after a removal', await lines(), [`/old%20Page /bare ${rest}`, both[1]]);
+        const left = [`/old%20Page /bare ${rest}`, both[1]];
+        expectAnswer('the redirects after a removal', await lines(), left);
+        const paths = ['/at-once', '/at-once/1', '/at-once/2', '/at-once/3'];
+        const done = await expectNoneLost(
+          subject,
+          'new redirects',
+          paths,
+          (user, from) => user.call('changeRedirect', {...target, change: 'add', redirect: {...redirect, from}}),
+          async () => (await items()).filter(({from}) => paths.includes(from)).length,
+        );
+        expectAnswer('how many of four redirects can be added at the same time', done, paths.length);
       },
     },
     longCase({
@@ -160,8 +206,8 @@ export const configurationCases = {
       name: 'change-access: a header is added and removed, and its value is not listed',
       needs: ['listAccess', 'deploy'],
       proves:
-        'Lists contain its ID, and the others stay, even if an unknown one is removed. No list, log or error contains ' +
-        'its value.',
+        'Lists contain its ID, and the others stay, even if an unknown one is removed, or several are added at the ' +
+        'same time. No list, log or error contains its value.',
       async run(subject) {
         const target = await ready(subject);
         const value = 'canary-value-of-access';
@@ -183,6 +229,13 @@ export const configurationCases = {
         expectAnswer('how many headers there are after the removal of the first one', rest.length, 1);
         for (const {accessId} of rest) await subject.call('changeAccess', {...target, remove: accessId});
         expectAnswer('the headers after the removal of both', await subject.list('listAccess', target), []);
+        await expectNoneLost(
+          subject,
+          'new access headers',
+          Array.from({length: 8}, (_, index) => `${value}-${index}`),
+          (user, add) => user.call('changeAccess', {...target, add}),
+          async () => (await subject.list('listAccess', target)).length,
+        );
       },
     },
   ],

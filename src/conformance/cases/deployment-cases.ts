@@ -4,6 +4,7 @@ import {anyCode, expectAnswer, expectError, notTried, outcomeOf} from '../expect
 import {shown, unknownBundle, withCode} from '../expectations.js';
 import {idsOf, notOffered, type MemberCases, type Subject} from '../subject.js';
 import {expectUnknown, unknownIdLike} from './bundle-cases.js';
+import {fill, seenAt, type Place} from './neighbour-cases.js';
 
 export const deploymentCases = {
   deploy: [
@@ -12,8 +13,9 @@ export const deploymentCases = {
       proves:
         'With the reference, which is plain JSON, another process sees the deployment finish, and the history lists ' +
         'it first. `finished` is reported once it is live. If bundles are listed with `inUseBy`, only this bundle ' +
-        'lists the target.',
+        'lists the target, which keeps its settings, redirects, access headers and variables.',
       async run(subject) {
+        const kept = await keptBy({subject, targetSlug: subject.targetSlug});
         const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
         for (const bundleId of [older, newer]) {
           const {deployment} = await subject.deployed(bundleId);
@@ -26,6 +28,7 @@ export const deploymentCases = {
             expectAnswer(`inUseBy of the bundle ${shown(item.bundleId)}`, item.inUseBy, targets);
           }
         }
+        await kept('two deployments');
       },
     },
     {
@@ -43,14 +46,14 @@ export const deploymentCases = {
       name: 'deploy: of two at the same time, one is live',
       needs: ['getDeployment', 'listDeployments'],
       proves:
-        'One of them may be refused. Those that are listed as finished are those that `getDeployment` reports as ' +
+        'One of them may be refused; a success that `getDeployment` does not know is none. Those that are listed as finished are those that `getDeployment` reports as ' +
         'finished, and the target runs the bundle of the first one in the list.',
       async run(subject) {
         const ids = [await subject.upload(), await subject.upload()];
         const outcomes = await Promise.all(ids.map((id) => outcomeOf(subject.again().deploy(id))));
         const finished: BundleId[] = [];
         for (const {bundleId, deployment} of outcomes.flatMap(({result}) => result ?? [])) {
-          if ((await outcomeOf(endOf(subject, deployment))).result === 'finished') finished.push(bundleId);
+          if ((await endOf(subject, deployment)) === 'finished') finished.push(bundleId);
         }
         const after = 'after two deployments at the same time';
         assert.ok(finished.length > 0, `Expected one deployment to be finished ${after}. None is.`);
@@ -91,7 +94,7 @@ export const deploymentCases = {
     {
       name: 'promote: the bundle of one target runs on the other',
       proves:
-        'The bundle runs there, too. A bundle that its target no longer runs, or that does not exist, is refused.',
+        'The bundle runs there, too, and the target keeps what else it has. A bundle that its target no longer runs, or that does not exist, is refused.',
       async run(subject) {
         const {targetSlug, otherTarget} = subject;
         const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
@@ -106,6 +109,9 @@ export const deploymentCases = {
           const what = `a promotion of the bundle ${shown(bundleId)}, which the target does not run,`;
           await expectError(what, promote(bundleId), anyCode);
         }
+        const kept = await keptBy({subject, targetSlug: otherTarget});
+        await subject.finished(await promote(newer));
+        await kept('a promotion to it');
       },
     },
   ],
@@ -144,6 +150,16 @@ export const deploymentCases = {
     },
   ],
 } as const satisfies MemberCases;
+
+/** Sets everything that a target can have. Resolves to what asserts that it has kept that, but for its history. */
+async function keptBy(place: Place): Promise<(after: string) => Promise<void>> {
+  const {listDeployments: _, ...filled} = await fill(place, 'OTHER');
+  return async (after) => {
+    const {listDeployments: __, ...left} = await seenAt(place);
+    const advice = 'Change only what the target runs.';
+    expectAnswer(`what the target "${place.targetSlug}" has after ${after}`, left, filled, advice);
+  };
+}
 
 /** Asserts that a bundle whose deployment fails can be deleted, and the live one still cannot. */
 async function expectOthersDeleted(subject: Subject, live: Bundle, liveId: BundleId): Promise<void> {

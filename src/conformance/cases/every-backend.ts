@@ -44,7 +44,7 @@ export const everyBackendCases: readonly Case[] = [
       if (!backend.deploy) return;
       const {targetSlug, otherTarget} = subject;
       await subject.deployed(bundleId);
-      await assertApart([{subject: other, targetSlug}], {subject, targetSlug});
+      await assertApart({subject: other, targetSlug}, {subject, targetSlug});
       await subject.deployed(bundleId, otherTarget);
       if (!(await makePrimary({subject, targetSlug}))) return;
       const isPrimary = async (slug: string) => (await subject.call('readTarget', {targetSlug: slug})).primary;
@@ -59,8 +59,8 @@ export const everyBackendCases: readonly Case[] = [
   {
     name: 'projects whose slugs differ are different projects',
     proves:
-      'Even if they differ only in case, after 60 characters, after a `?`, `&`, `#`, `%` or blank, or in a `-` or ' +
-      '`.` at the end, or if one is like a pattern with `_`, `%`, `*` or brackets, or SQL (unless `slugs` excludes ' +
+      'Even if they differ only in case, after 60 characters, after a `?`, `&`, `#`, `%` or blank, or in a `-`, `.`, ' +
+      'letter or digit at the end, or if one is like a pattern with `_`, `%`, `*` or brackets, or SQL (unless `slugs` excludes ' +
       'those). A slug that the service cannot take is an error.',
     async run(subject) {
       const {backend, parts} = subject;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
 import {anyCode, anyError, expectAbort, expectAnswer, expectError, outcomeOf} from '../expectations.js';
 import {idsOf, type MemberCallOptions, type MemberCases, type Subject} from '../subject.js';
-import {emptyAtFirst} from './configuration-cases.js';
+import {emptyAtFirst, expectNoneLost} from './configuration-cases.js';
 import {withOtherSecrets} from './every-backend.js';
 import {longCase} from './list-cases.js';
 import {fill, isMade, makePrimary, seenAt, type Place, type Seen} from './neighbour-cases.js';
@@ -117,36 +117,46 @@ export const targetCases = {
       name: 'set-variables: what is not named stays, and values are not listed',
       needs: ['listVariables', 'deploy'],
       proves:
-        'Variables are set, replaced and removed by name. No list, log or error has a value, and with `readVariable` ' +
+        'Variables are set, replaced and removed by name, at the same time as others, too. No list, log or error has a value, and with `readVariable` ' +
         'of the service, every character of it has arrived: what is too long for the service is refused, not cut.',
       async run(subject) {
         const {targetSlug} = subject;
         await subject.deployed();
         // With blanks around it, and longer than a line.
-        const value = ` ${canary} ${'and more 🚀\r\n'.repeat(80)}`;
+        const value = ` ${canary} ${'and=more 🚀\r\n'.repeat(80)}`;
         const change = async (set: Readonly<Record<string, string>>, unset: readonly string[]) => {
           await subject.nextInstant();
           await subject.ready(targetSlug);
           await subject.call('setVariables', {targetSlug, set, unset});
         };
-        await change({SECOND: value, FIRST: 'a=b "c"\nd'}, []);
-        await subject.becomes('the first variables', ['FIRST,SECOND'], async () => String(await namesOf(subject)));
-        const listed = JSON.stringify(await subject.call('listVariables', {targetSlug, limit: 100}));
         const place = {subject, targetSlug};
+        const assignment = '=a=b "c"\nd==';
+        await change({SECOND: value, FIRST: 'a value', SECOND2: assignment}, []);
+        const names = async () => String(await namesOf(subject));
+        await subject.becomes('the first variables', ['FIRST,SECOND,SECOND2'], names);
+        const listed = JSON.stringify(await subject.call('listVariables', {targetSlug, limit: 100}));
         await expectVariable(place, 'SECOND', value);
         await change({FIRST: 'replaced', THIRD: ''}, ['SECOND', 'NEVER_SET']);
-        await subject.becomes('the variables', ['FIRST,THIRD'], async () => String(await namesOf(subject)));
-        for (const [name, expected] of Object.entries({FIRST: 'replaced', SECOND: undefined, THIRD: ''}))
-          await expectVariable(place, name, expected);
+        await subject.becomes('the variables', ['FIRST,SECOND2,THIRD'], names);
+        const expected = {FIRST: 'replaced', SECOND: undefined, SECOND2: assignment, THIRD: ''};
+        for (const [name, content] of Object.entries(expected)) await expectVariable(place, name, content);
         await change({FOURTH: 'a value'}, []);
-        const kept = async () => String(await namesOf(subject));
-        await subject.becomes('the variables after a change of one', ['FIRST,FOURTH,THIRD'], kept);
+        await subject.becomes('the variables after a change of one', ['FIRST,FOURTH,SECOND2,THIRD'], names);
         await expectVariable(place, 'FIRST', 'replaced');
         const isShown = [listed, ...subject.parts.texts].some((text) => text.includes(canary));
         assert.ok(!isShown, 'Expected no list, log or error to have a value. One has.');
         const long = value.repeat(70);
         const {error} = await outcomeOf(change({FIRST: long}, []));
         await expectVariable(place, 'FIRST', error ? 'replaced' : long);
+        const several = Array.from({length: 8}, (_, index) => `AT_ONCE_${index}`);
+        await subject.ready(targetSlug);
+        await expectNoneLost(
+          subject,
+          'new variables',
+          several,
+          (user, name) => user.call('setVariables', {targetSlug, set: {[name]: 'a value'}, unset: []}),
+          async () => (await namesOf(subject)).filter((name) => several.includes(name)).length,
+        );
       },
     },
     longCase({
