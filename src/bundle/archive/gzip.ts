@@ -8,6 +8,8 @@ const windowBytes = 32 * 1024;
  */
 const runsInFlight = 40;
 const bytesInFlight = 4 * 1024 * 1024;
+/** Bytes of a block at best: of smaller ones, less is found to be repeated. */
+export const runBytes = 1024 * 1024;
 /** Bytes of memory that zlib gets at a time for its output: a run is 1 MiB at most, and often shrinks to a fifth. */
 const outputBytes = 128 * 1024;
 /** Maximum bytes of a stored (uncompressed) deflate block. */
@@ -30,7 +32,7 @@ interface Job {
  * at a time on libuv's threads. Each run has the end of the preceding data as its dictionary and ends on a byte
  * boundary, so the output depends neither on the number of threads nor on their order. Incompressible runs are stored:
  * trying to compress them would take most of the time of a build full of fonts and photos.
- * @param blocks All of one size, ideally 1 MiB; only the last may be shorter.
+ * @param blocks All of one size, ideally `runBytes`; only the last may be shorter.
  * @param level 0 (none) to 9 (maximum).
  */
 export async function* gzip(blocks: AsyncIterable<Buffer>, level: number): AsyncGenerator<Buffer> {

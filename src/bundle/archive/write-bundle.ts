@@ -11,8 +11,8 @@ import {archiveKind, readStart} from '../prebuilt/read-tar.js';
 import type {Bundle, ByteProgress, PackResult, StreamedBundle} from '../types.js';
 import {Digest} from './digest.js';
 import {contentOf, manifestPathOf, manifestText} from './manifest.js';
-import {archiveSize, writeTar} from './write-tar.js';
-import {gzip} from './gzip.js';
+import {archiveSize, writeTar, type WriteTarOptions} from './write-tar.js';
+import {gzip, runBytes} from './gzip.js';
 import {tarEntries} from './tar-entries.js';
 
 /** Options for packing a bundle. */
@@ -40,7 +40,7 @@ export async function packBundle(
     return compressed ? compressed.of(gzip(tar, plan.compressionLevel)) : tar;
   };
   try {
-    await pipeline(tarOf(plan, {onProgress}), pack, destination, {signal});
+    await pipeline(tarOf(plan, {onProgress, ...(compressed && {blockBytes: runBytes})}), pack, destination, {signal});
   } catch (error) {
     signal?.throwIfAborted();
     throw error;
@@ -51,7 +51,10 @@ export async function packBundle(
 }
 
 /** The tar of a bundle, as `writeTar` makes it. */
-export function tarOf(plan: BundlePlan, {onProgress}: Pick<PackOptions, 'onProgress'> = {}): AsyncGenerator<Buffer> {
+export function tarOf(
+  plan: BundlePlan,
+  {onProgress, blockBytes}: Pick<PackOptions, 'onProgress'> & Pick<WriteTarOptions, 'blockBytes'> = {},
+): AsyncGenerator<Buffer> {
   let transferred = 0;
   let reported = 0;
   const onBytes = (count: number): void => {
@@ -60,7 +63,7 @@ export function tarOf(plan: BundlePlan, {onProgress}: Pick<PackOptions, 'onProgr
     reported = transferred;
     onProgress?.({transferred, total: plan.totalBytes});
   };
-  return writeTar(tarEntries(plan), {modifiedAt: plan.modifiedAt, onBytes});
+  return writeTar(tarEntries(plan), {modifiedAt: plan.modifiedAt, onBytes, blockBytes});
 }
 
 /** Options for writing a bundle to a file. */
