@@ -24,7 +24,7 @@ export {
 export {verifyMarks} from './files/public-files.js';
 export {checkFileKinds, privateFilesIn} from './files/file-kinds.js';
 export {readIgnoreRules} from './files/ignore-rules.js';
-export {debrisWarnings, scanBuildDirectory} from './files/scan.js';
+export {debrisWarnings, isDebrisName, scanBuildDirectory} from './files/scan.js';
 export {planBundle, type BundlePlan} from './plan.js';
 export {checkArchivedScripts} from './files/server-code.js';
 export {withReaders} from './prebuilt/bundle-readers.js';

@@ -173,6 +173,13 @@ describe('a data folder', () => {
     expect((await readdir(dataDirectory)).sort()).toEqual(['ssr.js', 'static']);
   });
 
+  test('may have what systems leave in an empty folder', async () => {
+    const dataDirectory = await temporaryFolder();
+    await writeFile(path.join(dataDirectory, '.DS_Store'), '');
+    await startRuntime({dataDirectory});
+    expect(await readFile(path.join(dataDirectory, '.gitignore'), 'utf8')).toBe('*\n');
+  });
+
   test('keeps a .gitignore that is there', async () => {
     const dataDirectory = await temporaryFolder();
     await writeFile(path.join(dataDirectory, '.gitignore'), 'credentials.json\n');

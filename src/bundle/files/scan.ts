@@ -171,7 +171,7 @@ const debris = new RegExp(
   'i',
 );
 
-function isDebrisName(name: string): boolean {
+export function isDebrisName(name: string): boolean {
   return debris.test(name);
 }
 

@@ -1,4 +1,5 @@
 import {once} from 'node:events';
+import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
@@ -73,7 +74,8 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart, 'runt
     const {appEnvironment, commandEnvironment, nextSteps, runCommand, runtimeVariables, unsetVariables} =
       await import('../../cli/setup/local-runtime.js');
     const envPath = outputEnv === undefined ? undefined : resolve(cwd, outputEnv);
-    if (envPath !== undefined) await writeEnvFile(envPath, unsetVariables, output, 0o600);
+    // A new file waits for the runtime: it may be in the data folder, which has to be empty before.
+    if (envPath !== undefined && existsSync(envPath)) await writeEnvFile(envPath, unsetVariables, output, 0o600);
     const log = this.flags['log-requests'] ? output.info.bind(output) : output.debug.bind(output);
     const {startLocalRuntime} = await import('../../testing.js');
     const runtime = await startLocalRuntime({

@@ -6,6 +6,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
+import {isDebrisName} from '../../bundle/index.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {dataFiles, dataFolders, dataMarks} from '../../files/own-files.js';
@@ -33,7 +34,7 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
     return [];
   });
   // What a start that was killed left behind has not all the marks.
-  const others = names.filter((name) => !isOwn(name));
+  const others = names.filter((name) => !isOwn(name) && !isDebrisName(name));
   if (others.length > 0 && !dataMarks.every((mark) => names.includes(mark))) throw inUse(folder.path, others);
   await makePrivateDirectory(folder.path);
   await verify(folder.path);

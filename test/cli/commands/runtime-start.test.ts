@@ -122,6 +122,15 @@ describe('--output-env', () => {
     }
   });
 
+  test('may be in the data folder, which is empty at the first start', async () => {
+    await mkdir(join(folder, 'data'));
+    const args = ['--output-env', 'data/runtime.env', '--data', 'data'];
+    for (const {code, origin} of [await serving(args), await serving(args)]) {
+      expect(code).toBe(0);
+      expect(await readFile(join(folder, 'data/runtime.env'), 'utf8')).toContain(`MYCLI_RUNTIME_ORIGIN=${origin}\n`);
+    }
+  });
+
   test.skipIf(process.platform === 'win32')('is not written through a link', async () => {
     await symlink('missing.env', join(folder, 'link.env'));
     const {code, stderr} = await runCli(binary, ['runtime:start', '--output-env', 'link.env'], {cwd: folder});
