@@ -23,9 +23,7 @@ export function slugsLike(slug: string): readonly string[] {
 }
 
 /** Slugs that begin with this one: what is done with a prefix, or with the keys between two, may take them, too. */
-function continued(slug: string): readonly string[] {
-  return [`${slug}2`, `${slug}z`];
-}
+const continued = (slug: string): readonly string[] => [`${slug}2`, `${slug}z`];
 
 /** What a target has, by the member that shows it. */
 export type Seen = Readonly<Record<string, string>>;
@@ -64,13 +62,9 @@ type Mark = 'OWN' | 'OTHER';
 /** Sets everything that a target can have, and waits until it is shown. */
 export async function fill(place: Place, mark: Mark): Promise<Seen> {
   const expected = await change(place, mark);
-  await shows(place, expected);
-  return expected;
-}
-
-async function shows(place: Place, expected: Seen): Promise<void> {
   const look = async () => JSON.stringify(await seenAt(place));
   await place.subject.becomes(`what ${nameOf(place)} has`, [JSON.stringify(expected)], look);
+  return expected;
 }
 
 function nameOf({subject, targetSlug}: Place): string {
