@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {randomBytes} from 'node:crypto';
 import {mkdtemp, rm} from 'node:fs/promises';
-import {nearest} from '../text/suggest.js';
+import {near} from '../text/suggest.js';
 
 // oxlint-disable-next-line no-restricted-imports -- a case makes and removes the folder of its bundles itself
 import {tmpdir} from 'node:os';
@@ -51,7 +51,7 @@ export function backendConformance(
   const names = all.map(({name}) => name);
   const unknown = Object.keys(skip).filter((name) => !names.includes(name));
   if (unknown.length > 0) {
-    const similar = unknown.flatMap((name) => nearest(name, names) ?? []);
+    const similar = unknown.flatMap((name) => near(name, names).slice(0, 1));
     const meant = similar.length === 0 ? '' : ` Did you mean ${similar.join('; ')}?`;
     const message = `fixtures.skip has unknown cases: ${unknown.join('; ')}.${meant}`;
     const proves = 'Each name in "skip" of the fixtures is the name of a case of this backend.';

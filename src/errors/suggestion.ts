@@ -50,12 +50,12 @@ export interface RunSurroundings {
   /** The folder and the configuration file, if flags named them. */
   readonly folder: readonly string[];
   /** Those that no other member has. */
-  readonly typed?: readonly TypedFlag[] | undefined;
+  readonly typed: readonly TypedFlag[];
   readonly settings: readonly RunSetting[];
 }
 
 /** For a call, not a run of a command. */
-export const nowhere: RunSurroundings = {program: ['mycli'], folder: [], settings: []};
+export const nowhere: RunSurroundings = {program: ['mycli'], folder: [], typed: [], settings: []};
 
 const legacy = ['--origin', '--api-key'];
 const api = ['--api-origin', '--organization', '--api-token', '--client-secret'];
@@ -114,7 +114,7 @@ export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
  */
 export function completeCommand(
   {run: [first = '', ...args], again = false}: CommandToRun,
-  {folder, typed: flags = [], settings}: RunSurroundings,
+  {folder, typed: flags, settings}: RunSurroundings,
   shortens = false,
 ): readonly string[] {
   const id = String(first);

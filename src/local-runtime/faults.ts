@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
-import {nearest} from '../text/suggest.js';
+import {near} from '../text/suggest.js';
 import {asSentence} from '../text/sentence.js';
 import {wireRoutes} from '../wire/routes.js';
 
@@ -101,7 +101,7 @@ export function parseFault(spec: string): FaultRule {
   const {word = '', value, count, parameters} = match?.groups ?? {};
   const action = /^\d+$/.test(word) ? 'status' : word;
   if (word === 'status' || !isAction(action) || (action === 'latency') !== (value !== undefined) || count === '0') {
-    const meant = nearest(word, ['latency=200', ...Object.keys(parametersOf).filter((name) => name !== 'status')]);
+    const [meant] = near(word, ['latency=200', ...Object.keys(parametersOf).filter((name) => name !== 'status')]);
     const advice = meant === undefined ? '.' : `. Did you mean "${meant}"?`;
     throw badFault(spec, `it does not have the form ACTION[xCOUNT][:PARAMETERS]${advice}`);
   }

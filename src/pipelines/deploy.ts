@@ -28,9 +28,8 @@ import {accept, check, confirmNew, confirmTarget, guard, invalidateAfter, rollba
 import {runPipeline, type Rows, type Step} from './run.js';
 
 interface DeployRequest {
-  readonly place: PlaceOptions;
   readonly release: Release;
-  readonly connection: TargetOptions;
+  readonly connection: TargetOptions & PlaceOptions;
   /** The bundle to deploy. Undefined if it is found. */
   readonly bundleId?: BundleId | undefined;
   /** The target whose bundle is promoted. */
@@ -40,14 +39,14 @@ interface DeployRequest {
 const resolve: Step<DeployRequest> = {
   name: 'resolve',
   title: 'Prepare',
-  async run({request: {connection, place, release, bundleId, from}}, host) {
+  async run({request: {connection, release, bundleId, from}}, host) {
     const finding = bundleId === undefined ? (['history'] as const) : namingCapabilities(bundleId);
     const needed = [...(from === undefined ? (['deploy'] as const) : []), ...finding, ...followUpCapabilities(release)];
     const chosen = await chooseCapable({...connection, wait: release.wait}, needed, host);
     const {backend} = chosen.open;
     if (from !== undefined && !backend.promote) requireCapability(backend, 'deploy');
     if (bundleId !== undefined && release.operation === 'deploy') verifyId(backend, bundleId, meantInstead);
-    const listed = release.operation === 'rollback' ? {} : await lookForPlace(chosen.open, place);
+    const listed = release.operation === 'rollback' ? {} : await lookForPlace(chosen.open, connection);
     return {...chosen, bundleId, from, ...listed};
   },
 };
@@ -101,7 +100,7 @@ const deploy: Step<DeployRequest> = {
     const {selection, open, release, bundleId: named} = known(ledger, 'selection', 'open', 'release', 'bundleId');
     const {request, fallback, from} = ledger;
     const deployWith = async (serving: OpenBackend) => {
-      if (serving === fallback) await lookForPlace(serving, {...request.place, confirmNew: undefined});
+      if (serving === fallback) await lookForPlace(serving, {...request.connection, confirmNew: undefined});
       const bundleId = await resolveBundleId(serving, named);
       if (named === 'latest') outlet.note(`Latest bundle: ${String(bundleId)}`);
       Object.assign(ledger, {open: serving, bundleId});
@@ -135,7 +134,7 @@ const rows: Rows<DeployRequest> = [
 export async function deployBundle(options: DeployBundleOptions, host: PipelineHost): Promise<Ledger> {
   const {bundleId} = options;
   const release = planRelease('deploy', options, host);
-  return runPipeline(rows, {place: options, release, connection: options, bundleId}, host);
+  return runPipeline(rows, {release, connection: options, bundleId}, host);
 }
 
 export async function rollbackBundle(
@@ -143,13 +142,13 @@ export async function rollbackBundle(
   host: PipelineHost,
 ): Promise<Ledger> {
   const release = planRelease('rollback', {...options, guard: changeRules(options.guard)}, host);
-  return runPipeline(rows, {place: {}, release, connection: options, bundleId}, host);
+  return runPipeline(rows, {release, connection: {...options, confirmNew: undefined}, bundleId}, host);
 }
 
 export async function promoteBundle({from, ...options}: PromoteBundleOptions, host: PipelineHost): Promise<Ledger> {
   const release = planRelease('promote', options, host);
   verifyPromotion(from, options.targetSlug);
-  return runPipeline(rows, {place: options, release, connection: options, from}, host);
+  return runPipeline(rows, {release, connection: options, from}, host);
 }
 
 export function deployResult(ledger: Ledger): DeployBundleResult {

@@ -50,7 +50,7 @@ const verify: Step<PushRequest> = {
   title: 'Check that the push can succeed',
   async run(ledger, {outlet}) {
     const {request, open, selection, format, fallback} = known(ledger, 'open', 'selection', 'format');
-    const {source, place, release, lastPush, dryRun} = request;
+    const {connection, source, release, lastPush, dryRun} = request;
     // Before anything is packed: there will be a URL to check.
     if (release) await requireTargetUrl(open, release);
     const planning = () => planPush(open, source, format);
@@ -58,7 +58,7 @@ const verify: Step<PushRequest> = {
     const plan = async () => (dryRun ? {content: await planning()} : planAhead(open, coming, planning));
     // A dry run of an upload sends nothing: nobody has confirmed its address.
     const isSilent = selection.unconfigured !== undefined || (dryRun && release === undefined);
-    const look = async () => (isSilent ? {} : lookForPlace(open, place));
+    const look = async () => (isSilent ? {} : lookForPlace(open, connection));
     const [planned, listed] = await Promise.all([plan(), look()]);
     outlet.title(`Verified: ${describePlan(planned.content)}`);
     return {...planned, ...listed};
@@ -107,12 +107,12 @@ const upload: Step<PushRequest> = {
 /** Builds for another backend: again, unless what is packed fits. */
 async function buildAgain(ledger: PushLedger, open: OpenBackend): Promise<BuiltContent> {
   const {request, built, workspace} = known(ledger, 'built', 'workspace');
-  const {source, place, release, lastPush} = request;
+  const {connection, source, release, lastPush} = request;
   const format = formatFor(open.backend, source);
   Object.assign(ledger, {open, format, noted: undefined});
   // The target of the other backend may run another commit.
   if (release) await checkNotOlder(release, open);
-  await lookForPlace(open, {...place, confirmNew: undefined});
+  await lookForPlace(open, {...connection, confirmNew: undefined});
   const isFit = built.kind === 'file' && built.bundle.format === format;
   const content = isFit ? {kind: 'archive' as const, bundle: built.bundle} : await planBuilt(open, source, format);
   ledger.built = await buildPush(open, content, workspace, lastPush);

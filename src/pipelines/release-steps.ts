@@ -50,10 +50,10 @@ export const confirmTarget: Question = {
 };
 
 /** Lets the caller object to a new target or project. */
-export const confirmNew: Question<{readonly place: PlaceOptions}> = {
-  due: ({request: {place}}) => place.confirmNew !== undefined && place.create === undefined,
+export const confirmNew: Question<{readonly connection: PlaceOptions}> = {
+  due: ({request: {connection}}) => connection.confirmNew !== undefined && connection.create === undefined,
   async ask({request, newPlace}) {
-    if (newPlace !== undefined) await request.place.confirmNew?.(newPlace);
+    if (newPlace !== undefined) await request.connection.confirmNew?.(newPlace);
   },
 };
 

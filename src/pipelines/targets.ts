@@ -44,16 +44,10 @@ export async function listTargets(options: ProjectOptions, host: PipelineHost): 
 }
 
 /** The slugs of a project's targets, to improve a message: a look that nobody hears of. Undefined if it fails. */
-export async function glanceAtTargets(
-  options: ProjectOptions,
-  host: PipelineHost,
-): Promise<readonly string[] | undefined> {
+export function glanceAtTargets(options: ProjectOptions, host: PipelineHost): Promise<readonly string[] | undefined> {
   const unheard = {...host, terminal: undefined, onEvent: undefined};
-  const run = (open: OpenBackend) => quickLook(open, readTargets);
-  const targets = await withBackend(options, unheard, {needs: ['targets'], name: 'list', title: '', run}).catch(
-    () => undefined,
-  );
-  return targets?.map(({targetSlug}) => targetSlug);
+  const run = async (open: OpenBackend) => (await quickLook(open, readTargets))?.map(({targetSlug}) => targetSlug);
+  return withBackend(options, unheard, {needs: ['targets'], name: 'list', title: '', run}).catch(() => undefined);
 }
 
 const waitIfAsked: Step<ConfigureRequest<Pick<CreateTargetOptions, 'wait' | 'dryRun'>>> = {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import {characterCount, entryNameProblem, hasControlCharacter} from '../text/entry-names.js';
 import {isPlainObject, isRecord, jsonProblem} from '../text/json.js';
-import {nearest} from '../text/suggest.js';
+import {near} from '../text/suggest.js';
 import type {CheckOptions} from './types.js';
 
 // The schemas of settings, of the library's options, and of what manifests and the local runtime share with them. A
@@ -43,7 +43,7 @@ export const objectSchema: Schema<Readonly<Record<string, unknown>>> = v.custom<
 
 /** ` (did you mean url?)`, if a name is close to a known one. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
+  const [meant] = near(name, known);
   return meant === undefined ? '' : ` (did you mean ${meant}?)`;
 }
 

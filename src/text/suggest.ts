@@ -79,10 +79,6 @@ export function near(
     .map(({candidate}) => candidate);
 }
 
-export function nearest(name: string, candidates: readonly string[], limit?: number): string | undefined {
-  return near(name, candidates, limit)[0];
-}
-
 const mostMeant = 3;
 
 /** `prodction or production`: the nearest name may itself be a typo, made earlier. Empty without names. */

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {suggestNames, flagValue, near, nearest, shellLine} from '../../src/text/suggest.js';
+import {suggestNames, flagValue, near, shellLine} from '../../src/text/suggest.js';
 
 const candidates = ['projectSlug', 'targetSlug', 'origin', 'wait'];
 
@@ -9,11 +9,11 @@ test.each([
   ['project', 'projectSlug'],
   ['tragetSlug', 'targetSlug'],
 ])('%s was meant to be %s', (name, meant) => {
-  expect(nearest(name, candidates)).toBe(meant);
+  expect(near(name, candidates)[0]).toBe(meant);
 });
 
 test.each(['buildDirectory', 'x', ''])('a suggestion: nothing is near %j', (name) => {
-  expect(nearest(name, candidates)).toBeUndefined();
+  expect(near(name, candidates)).toEqual([]);
 });
 
 test.each([

@@ -2,7 +2,7 @@ import {statSync} from 'node:fs';
 import {join, relative} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
-import {nearest} from '../../text/suggest.js';
+import {near} from '../../text/suggest.js';
 import {asRecord, isRecord} from '../../text/json.js';
 import {systemCode} from '../../errors/system-failure.js';
 import type {Framework} from '../../frameworks/framework.js';
@@ -141,7 +141,7 @@ function exportedConfig(exported: Readonly<Record<string, unknown>>, path: strin
 /** Other keys are the project's own, but a misspelled one of ours would silently leave a default in place. */
 function refuseMisspelledKeys(config: unknown, path: string): void {
   for (const key of Object.keys(config ?? {})) {
-    const meant = serverConfigKeys.includes(key) ? undefined : nearest(key, serverConfigKeys);
+    const meant = serverConfigKeys.includes(key) ? undefined : near(key, serverConfigKeys)[0];
     if (meant === undefined) continue;
     throw createError('ERR_CONFIG_INVALID', `${path} has an unknown key: ${key}.`, {
       suggestions: [`Did you mean ${meant}?`],

@@ -1,4 +1,4 @@
-import {nearest} from '../../text/suggest.js';
+import {near} from '../../text/suggest.js';
 import type {BundleFile, BundleContent} from '../types.js';
 import {showPath, sourceOf} from '../../text/entry-names.js';
 import {begins} from '../../files/own-files.js';
@@ -90,10 +90,10 @@ export function withStrictAdvice(warnings: readonly string[]): string[] {
 
 /** The file that a pattern was probably meant to match: one with a similar name, or in a folder with a similar name. */
 function nearestFile(pattern: string, paths: readonly string[]): string | undefined {
-  const file = nearest(pattern, paths);
+  const [file] = near(pattern, paths);
   const [, folder] = /^([^*?[{(!]+)\//.exec(pattern) ?? [];
   if (file !== undefined || folder === undefined) return file;
   const folders = new Set(paths.flatMap((path) => (path.includes('/') ? [path.slice(0, path.lastIndexOf('/'))] : [])));
-  const near = nearest(folder, [...folders]);
-  return near === undefined ? undefined : paths.find((path) => path.startsWith(`${near}/`));
+  const [meant] = near(folder, [...folders]);
+  return meant === undefined ? undefined : paths.find((path) => path.startsWith(`${meant}/`));
 }

@@ -114,11 +114,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const commands = this.config.commands.filter((one) => name in one.flags).map(({id}) => id);
       return [{flag: `--${name}` as const, words, commands}];
     });
-    session.output.completeHints({
-      aliases: new Map(short),
-      folder,
-      typed,
-    });
+    session.output.completeHints({aliases: new Map(short), folder, typed});
     try {
       // A dry run has no outcome.
       if (changes !== 'service' || !('output-env' in this.ctor.flags) || flags['dry-run'] === true)

@@ -6,7 +6,7 @@ import {leadingWords, withoutMarks} from './command-line.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
-import {shellLine, nearest} from '../../text/suggest.js';
+import {near, shellLine, suggestNames} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {messageOf, openFilesError} from '../../errors/system-failure.js';
 import {isLikelySecret} from '../../http/redact.js';
@@ -259,7 +259,7 @@ function similarFlag(name: string, known: readonly string[]): string | undefined
   const old = flagNamed(name, known);
   if (old !== undefined) return old;
   if (name.length === 1) return known.find((flag) => flag.startsWith(name));
-  return nearest(name, known) ?? known.find((flag) => name.startsWith(`${flag}-`));
+  return near(name, known)[0] ?? known.find((flag) => name.startsWith(`${flag}-`));
 }
 
 /** The error for words that name no command. Suggests the closest one: never asks, and never runs another one. */
@@ -271,8 +271,7 @@ export function unknownCommand(
   const list: Suggestion = ['Run ', {run: ['help']}, ' to list all commands.'];
   if (first === '') {
     const flag = String(argv[0]).replace(/=.*/s, '');
-    const meant = nearest(flag, ['--help', '--version']);
-    const suggestions = [...(meant === undefined ? [] : [`Did you mean ${meant}?`]), list];
+    const suggestions = [...suggestNames(near(flag, ['--help', '--version'])), list];
     return createError('ERR_USAGE', `Unknown flag: ${flag}`, {suggestions});
   }
   const known = commands.filter(({hidden}) => !hidden).map(({id}) => id);
@@ -294,11 +293,11 @@ export function unknownCommand(
   if (isLikelySecret(isTopic && second !== undefined ? second : first)) {
     return createError('ERR_COMMAND_NOT_FOUND', 'Unknown command.', {suggestions: [passSecret, list]});
   }
-  const near = (name: string) => nearest(name, known, name.length < 6 ? 1 : 2);
-  const both = second === undefined ? undefined : near(`${first}:${second}`);
+  const closest = (name: string) => near(name, known, name.length < 6 ? 1 : 2)[0];
+  const both = second === undefined ? undefined : closest(`${first}:${second}`);
   // `inspect` for `bundle:inspect`.
   const shortName = known.find((id) => id.endsWith(`:${first}`));
-  const single = isTopic ? undefined : (shortName ?? near(first));
+  const single = isTopic ? undefined : (shortName ?? closest(first));
   // In the form that the user typed.
   const similar = both?.split(':') ?? (single === undefined ? [] : [single]);
   const suggestions: readonly Suggestion[] = [

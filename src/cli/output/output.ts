@@ -20,6 +20,7 @@ import {systemCode} from '../../errors/system-failure.js';
 import {shellLine} from '../../text/suggest.js';
 import {
   completeCommand,
+  nowhere,
   partsOf,
   suggestionText,
   type CommandToRun,
@@ -72,7 +73,7 @@ export class Output implements Logger {
   readonly #warnings = new Set<string>();
   readonly #own = new Set<string>();
   #redact = createRedactor([]);
-  #hints: HintContext = {program: ['mycli'], aliases: new Map(), folder: [], settings: []};
+  #hints: HintContext = {...nowhere, aliases: new Map()};
   #documentWritten = false;
   #hasLines = false;
   #onWarning: ((message: string) => void) | undefined;
@@ -292,7 +293,7 @@ export class Output implements Logger {
     const shown = settings.map((one) =>
       one.flag === '--backend-option' ? {...one, run: one.run.filter((value) => isShown(value))} : one,
     );
-    return {...this.#hints, typed: typed?.filter(({words}) => words.every(isShown)), settings: shown};
+    return {...this.#hints, typed: typed.filter(({words}) => words.every(isShown)), settings: shown};
   }
 
   #render(sentence: Suggestion): string {

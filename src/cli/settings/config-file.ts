@@ -6,7 +6,7 @@ import {createError, reasonOf} from '../../errors/index.js';
 import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
-import {flagValue, shellLine, nearest} from '../../text/suggest.js';
+import {flagValue, near, shellLine} from '../../text/suggest.js';
 import {foreignFile, foreignOwner, isTrusted} from '../../files/ownership.js';
 import {exists, readTextFile} from '../../files/read-file.js';
 import {isSecretHeader, isSecretName, plainName} from '../../http/redact.js';
@@ -260,7 +260,7 @@ function unknownKey(path: readonly string[], file: string): Error {
   const names = siblings.map((candidate) => pathOf(candidate)[objects.length] ?? '');
   const keys = [...new Set([...names, ...(path.length === 1 ? ['$schema', 'targets'] : [])])];
   const isSetting = isTarget && path.length === 3 && Object.hasOwn(targetSettings, key);
-  const similar = isSetting ? [...path.slice(0, 2), 'settings', key].join('.') : nearest(key, keys);
+  const similar = isSetting ? [...path.slice(0, 2), 'settings', key].join('.') : near(key, keys)[0];
   return createError('ERR_CONFIG_INVALID', `${file} has an unknown key: ${shown}.`, {
     suggestions: [similar === undefined ? `Known keys: ${keys.join(', ')}.` : `Did you mean ${similar}?`],
   });

@@ -3,7 +3,7 @@ import {buffer as streamBuffer} from 'node:stream/consumers';
 import * as v from 'valibot';
 import {createError, reasonOf, type Suggestion} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
-import {near, nearest, suggestNames} from '../../text/suggest.js';
+import {near, suggestNames} from '../../text/suggest.js';
 import type {Environment} from '../../text/platform.js';
 import {decodeText, readText} from '../../files/read-file.js';
 import type {Guard} from '../../modules/load-module.js';
@@ -208,7 +208,7 @@ export function misspeltVariables(env: Environment): readonly string[] {
   const known = [...settingKeys.map((key) => variableOf(key)?.slice(prefix.length) ?? ''), ...otherVariables];
   return Object.keys(env).flatMap((name) => {
     const own = name.slice(prefix.length);
-    const meant = name.startsWith(prefix) && !known.includes(own) ? nearest(own, known, 2) : undefined;
+    const meant = name.startsWith(prefix) && !known.includes(own) ? near(own, known, 2)[0] : undefined;
     return meant === undefined ? [] : [`Unknown variable: ${name}. Did you mean ${prefix}${meant}?`];
   });
 }

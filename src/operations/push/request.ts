@@ -18,9 +18,8 @@ export interface PushSource
 
 /** A push whose options are valid: what each of its steps needs. */
 export interface PushRequest {
-  readonly connection: OpenOptions & Pick<ProjectOptions, 'preference'>;
+  readonly connection: OpenOptions & PlaceOptions & Pick<ProjectOptions, 'preference'>;
   readonly source: PushSource;
-  readonly place: PlaceOptions;
   readonly release: Release | undefined;
   readonly lastPush: LastPush;
   readonly uploadStates: UploadStates | undefined;
@@ -46,7 +45,7 @@ export function requestPush(options: PushRuntimeBundleBackendOptions, host: Host
   ]);
   const connection = {...options, wait: release?.wait};
   const lastPush = {ifChanged, pushRecords, preview};
-  return {connection, source, place: options, release, lastPush, uploadStates, dryRun: false};
+  return {connection, source, release, lastPush, uploadStates, dryRun: false};
 }
 
 function sourceOf(options: PushRuntimeBundleBackendOptions, host: Host): PushSource {
