@@ -90,8 +90,7 @@ export const applyToMade = (value: string, completes: boolean): Step<ConfigureRe
   },
 });
 
-function comparison({targetSlug, configuration, rotate = false}: ApplyTargetOptions) {
-  const wanted = rotate ? {...configuration, access: true} : configuration;
+function comparison({targetSlug, configuration: wanted, rotate = false}: ApplyTargetOptions) {
   return {
     name: 'compare',
     title: `Compare ${targetSlug} with the configuration`,
@@ -141,12 +140,13 @@ export function describeConfiguration(options: TargetOptions, host: PipelineHost
 }
 
 export async function applyTarget(options: ApplyTargetOptions, caller: PipelineHost): Promise<AppliedTarget> {
-  const {targetSlug, configuration, rotate = false, wait = false, dryRun = false, confirm, onAccess} = options;
-  verifyConfiguration(configuration, {rotate});
+  const {targetSlug, rotate = false, wait = false, dryRun = false, confirm, onAccess} = options;
+  verifyConfiguration(options.configuration, {rotate});
+  const configuration = rotate ? {...options.configuration, access: true} : options.configuration;
   const {value, host} = withAccessValue(caller);
   const {found, result, warnings} = await changeFound(options, host, {
-    needs: [...applyingCapabilities(configuration, rotate), ...(wait ? (['targets'] as const) : [])],
-    find: comparison(options),
+    needs: [...applyingCapabilities(configuration), ...(wait ? (['targets'] as const) : [])],
+    find: comparison({...options, configuration}),
     async confirm(open, {diff}, running) {
       if (changing(diff).length === 0) return false;
       await guardTarget('update-target', options, running);

@@ -46,8 +46,9 @@ export const deploymentCases = {
       name: 'deploy: of two at the same time, one is live',
       needs: ['getDeployment', 'listDeployments'],
       proves:
-        'One of them may be refused; a success that `getDeployment` does not know is none. Those that are listed as finished are those that `getDeployment` reports as ' +
-        'finished, and the target runs the bundle of the first one in the list.',
+        'One of them may be refused; a success that `getDeployment` does not know is none. Those that are listed as ' +
+        'finished are those that `getDeployment` reports as finished, and the target runs the bundle of the first one ' +
+        'in the list.',
       async run(subject) {
         const ids = [await subject.upload(), await subject.upload()];
         const outcomes = await Promise.all(ids.map((id) => outcomeOf(subject.again().deploy(id))));
@@ -94,7 +95,8 @@ export const deploymentCases = {
     {
       name: 'promote: the bundle of one target runs on the other',
       proves:
-        'The bundle runs there, too, and the target keeps what else it has. A bundle that its target no longer runs, or that does not exist, is refused.',
+        'The bundle runs there, too, and the target keeps what else it has. A bundle that its target no longer runs, or ' +
+        'that does not exist, is refused.',
       async run(subject) {
         const {targetSlug, otherTarget} = subject;
         const [older, newer] = [await subject.uploaded(), await subject.uploaded()];

@@ -60,8 +60,8 @@ export const everyBackendCases: readonly Case[] = [
     name: 'projects whose slugs differ are different projects',
     proves:
       'Even if they differ only in case, after 60 characters, after a `?`, `&`, `#`, `%` or blank, or in a `-`, `.`, ' +
-      'letter or digit at the end, or if one is like a pattern with `_`, `%`, `*` or brackets, or SQL (unless `slugs` excludes ' +
-      'those). A slug that the service cannot take is an error.',
+      'letter or digit at the end, or if one is like a pattern with `_`, `%`, `*` or brackets, or SQL (unless `slugs` ' +
+      'excludes those). A slug that the service cannot take is an error.',
     async run(subject) {
       const {backend, parts} = subject;
       if (subject.service.projectSlug !== undefined) {

@@ -117,8 +117,9 @@ export const targetCases = {
       name: 'set-variables: what is not named stays, and values are not listed',
       needs: ['listVariables', 'deploy'],
       proves:
-        'Variables are set, replaced and removed by name, at the same time as others, too. No list, log or error has a value, and with `readVariable` ' +
-        'of the service, every character of it has arrived: what is too long for the service is refused, not cut.',
+        'Variables are set, replaced and removed by name, at the same time as others, too. No list, log or error has a ' +
+        'value, and with `readVariable` of the service, every character of it has arrived: what is too long for the ' +
+        'service is refused, not cut.',
       async run(subject) {
         const {targetSlug} = subject;
         await subject.deployed();

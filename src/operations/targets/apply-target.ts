@@ -11,14 +11,13 @@ import {sideBySide} from '../side-by-side.js';
 import {targetsIfListed} from './find-targets.js';
 import {accessOf, compareTarget, readingCapabilities, readState, type StateOfTarget} from './compare-target.js';
 
-export function applyingCapabilities(wanted: TargetConfiguration, rotate = false): readonly BackendCapability[] {
+export function applyingCapabilities(wanted: TargetConfiguration): readonly BackendCapability[] {
   const writes: Partial<Record<BackendCapability, BackendCapability>> = {
     'target-settings': 'update-target',
     redirects: 'change-redirects',
     access: 'change-access',
   };
-  const reads = [...readingCapabilities(wanted), ...(rotate ? (['access'] as const) : [])];
-  return reads.flatMap((capability) => [capability, writes[capability] ?? []].flat());
+  return readingCapabilities(wanted).flatMap((capability) => [capability, writes[capability] ?? []].flat());
 }
 
 export const newAccessValue = () => `${accessPrefix}${randomBytes(24).toString('base64url')}`;
