@@ -13,7 +13,7 @@ import {canRollBack, deployAgain, deploymentBefore, provesFailure} from '../oper
 import type {PlaceOptions} from '../operations/deploy/new-place.js';
 import type {InSlot} from '../operations/deploy/start-deployment.js';
 import {deploymentFailed, pollDeployment} from '../operations/deploy/wait-for-deployment.js';
-import {activeGuards, askForTarget, checkGuards, describeGuards} from '../operations/guard/guards.js';
+import {activeGuards, askForTarget, checkGuards} from '../operations/guard/guards.js';
 import {resolveBundleId} from '../operations/list-bundles.js';
 import {makeChange, targetChanges} from '../operations/targets/changes.js';
 import {asClause} from '../text/sentence.js';
@@ -35,7 +35,7 @@ export const guard: Step = {
     // `latest` is resolved, so that what is deployed is what was checked.
     const bundleId = named === undefined ? undefined : await resolveBundleId(open, named);
     await checkGuards(release, open, bundleId);
-    outlet.title(describeGuards(release));
+    outlet.title(`Guards of ${release.targetSlug}: ${activeGuards(release).join(', ')}`);
     return {bundleId};
   },
 };

@@ -64,11 +64,6 @@ async function checkAll(deployment: GuardedDeployment, options: GuardedOptions, 
 
 type GuardedOptions = GuardOptions & Pick<Release, 'cwd' | 'projectDirectory'>;
 
-/** `Guards of production: cleanTree, branch` */
-export function describeGuards(release: Release): string {
-  return `Guards of ${release.targetSlug}: ${activeGuards(release).join(', ')}`;
-}
-
 export async function askForTarget(confirmation: TargetConfirmation, options: GuardOptions): Promise<void> {
   if (!activeGuards(options).includes('confirm')) return;
   const typed = await options.confirmTarget?.(confirmation);
