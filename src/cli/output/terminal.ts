@@ -102,7 +102,7 @@ export function wrapSentence(text: string, width: number, indent = ''): readonly
     if (!Number.isFinite(width) || line.length > longestWrapped) return line;
     // Warnings, and what checks and services advise, are plain text: a command goes on with flags, values, names.
     const glued = line.replaceAll(
-      /\bmycli \w\S*(?: [^\s-]\S*[-=/]\S+| -\S+(?:(?<![,.:;]) (?:'[^']*'|[^\s'-]\S*))?)*/g,
+      /\b(?:npx )?mycli \w\S*(?: [^\s-]\S*[-=/]\S+| -\S+(?:(?<![,.:;]) (?:'[^']*'|[^\s'-]\S*))?)*/g,
       unbroken,
     );
     const [spaces = ''] = /^ */.exec(line) ?? [];

@@ -48,6 +48,11 @@ test.each([
     ['Set them:', `  mycli env:set A=@FILE --project 'my shop' --wait,`, '  then wait.'],
   ],
   [
+    'keeps npx with the command that it runs',
+    wrapSentence('Set them: npx mycli env:set A=@FILE', 14),
+    ['Set them:', 'npx mycli env:set A=@FILE'],
+  ],
+  [
     'keeps the package that a command in plain text names',
     wrapSentence('Remove it: mycli plugins:uninstall @acme/mycli-s3. Or wait.', 40),
     ['Remove it:', 'mycli plugins:uninstall @acme/mycli-s3.', 'Or wait.'],
