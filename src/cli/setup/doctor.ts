@@ -88,7 +88,7 @@ export async function runChecks(
     [
       'plugins',
       async () => [
-        ...(registry ? checkBackends(registry, context.output.program) : notChecked),
+        ...(registry ? checkPlugins(registry, config, context.output.program) : notChecked),
         ...(await checkPackages(config)),
       ],
     ],
@@ -216,24 +216,36 @@ async function checkCertificates(env: Environment, cwd: string): Promise<Finding
   ]);
 }
 
-function checkBackends({registrations, failures}: BackendRegistry, program: readonly string[]): readonly Finding[] {
-  const broken = failures.map(({plugin, message, suggestion}) =>
-    finding('failed', message, [
-      suggestion ??
-        `Update ${plugin}, or remove it: ${shellLine(...program, 'plugins:uninstall', plugin)}. Or set MYCLI_SKIP_PLUGINS=1.`,
-    ]),
-  );
+function checkPlugins(
+  {registrations, failures}: BackendRegistry,
+  config: Interfaces.Config,
+  program: readonly string[],
+): readonly Finding[] {
+  const broken = failures.map(({plugin, message, suggestion}) => {
+    const remove = `Update ${plugin}, or remove it: ${shellLine(...program, 'plugins:uninstall', plugin)}`;
+    return finding(
+      'failed',
+      message,
+      suggestion === undefined ? [remove, 'Or set MYCLI_SKIP_PLUGINS=1.'] : [suggestion],
+    );
+  });
   if (broken.length > 0) return broken;
   const plugins = [...new Set(registrations.filter(({version}) => version !== undefined).map(({plugin}) => plugin))];
+  const others = addedPlugins(config).flatMap(({name}) => (plugins.includes(name) ? [] : [name]));
   return [
     finding('ok', plugins.length === 0 ? 'No plugin adds a backend.' : `Backends of ${plugins.join(', ')} work.`),
+    ...(others.length === 0 ? [] : [finding('ok', `These plugins only add hooks or commands: ${others.join(', ')}.`)]),
   ];
 }
 
-/** The packages of the plugins that users have installed or linked, or that a project depends on. */
-async function checkPackages({plugins, version}: Interfaces.Config): Promise<readonly Finding[]> {
-  const added = [...plugins.values()].filter(({type}) => type === 'user' || type === 'link');
-  const problems = await Promise.all(added.map(({root}) => findPluginProblems(root, version)));
+/** The plugins that users have installed or linked, or that a project depends on. */
+function addedPlugins({plugins}: Interfaces.Config) {
+  return [...plugins.values()].filter(({type}) => type === 'user' || type === 'link');
+}
+
+/** What is wrong with their packages. */
+async function checkPackages(config: Interfaces.Config): Promise<readonly Finding[]> {
+  const problems = await Promise.all(addedPlugins(config).map(({root}) => findPluginProblems(root, config.version)));
   return problems.flat().map(({message, suggestion}) => finding('warning', message, [suggestion]));
 }
 

@@ -138,8 +138,14 @@ describe('doctor', () => {
     const {code, stdout} = await bench.mycli(['doctor'], legacy(runtime.origin));
     expect(code).toBe(3);
     expect(stdout).toMatch(
-      /plugins +.*mycli-plugin-broken.*\n +Update mycli-plugin-broken, or remove it: mycli plugins:uninstall mycli-plugin-broken/,
+      /plugins +.*mycli-plugin-broken.*\n +Update mycli-plugin-broken, or remove it: mycli plugins:uninstall mycli-plugin-broken\n +Or set/,
     );
+  });
+
+  test('doctor: names the plugins that only have hooks or commands', async () => {
+    await using bench = await createPluginBench({example: 'freeze'});
+    const {stdout} = await bench.mycli(['doctor'], legacy(runtime.origin));
+    expect(stdout).toMatch(/plugins +These plugins only add hooks or commands: mycli-plugin-freeze\./);
   });
 
   test('names a plugin of the project that is not installed', async () => {
