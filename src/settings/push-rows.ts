@@ -329,7 +329,7 @@ export const pushSets = {
       schema: schemas.list,
       building: true,
       summary: 'Files to exclude.',
-      details: `As in .bundleignore. ${listDetails}`,
+      details: `As in .bundleignore. The flag replaces the configuration's list. ${listDetails}`,
       notes: 'In gitignore syntax, in addition to `.bundleignore`.',
     },
     allowSensitiveFiles: {

@@ -18,7 +18,7 @@ test('a secret of any length is masked, and is in no error', () => {
 
 test.each([
   ['PATCH', []],
-  ['POST', ['Exclude what the bundle does not need with --ignore or a .bundleignore file.']],
+  ['POST', ['In .bundleignore, exclude what the bundle does not need.']],
 ])('a %s that is too large gets advice about the bundle only if it is an upload', (method, advice) => {
   const request = {options: {method, url: 'https://runtime.example/x'}};
   expect(responseError({statusCode: 413, headers: {}, request}, (text) => text).suggestions).toEqual(advice);

@@ -93,7 +93,7 @@ function unreadableError(file: PlannedFile, error: unknown): unknown {
   if (code === 'ENOENT' || code === 'ENOTDIR') return changedError(file, 'it disappeared', error);
   if (code === 'ELOOP') return changedError(file, 'it became a symbolic link', error);
   return createError('ERR_FILE_CHANGED', asSentence(`${showPath(file.source)} cannot be read: ${reasonOf(error)}`), {
-    suggestions: ['Make the file readable, or exclude it with --ignore PATTERN.'],
+    suggestions: ['Make the file readable, or exclude it in .bundleignore.'],
     cause: error,
   });
 }

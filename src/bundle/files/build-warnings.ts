@@ -22,7 +22,7 @@ export function cacheWarnings(files: readonly BundleFile[]): readonly string[] {
   return [...caches].map(
     ([folder, cache]) =>
       `The build contains a framework's cache, ${showPath(folder)} (${describeSize(cache.bytes)}, ` +
-      `files: ${String(cache.files)}). Pass --ignore '/${folder}' to exclude it.`,
+      `files: ${String(cache.files)}). Add /${folder} to .bundleignore to exclude it.`,
   );
 }
 

@@ -146,7 +146,8 @@ export function secretWarnings(sensitive: readonly Pick<BundleFile, 'path'>[]): 
   return [`The bundle contains files that may hold secrets: ${listPaths(sensitive.map(({path}) => path))}. ${exclude}`];
 }
 
-const exclude = 'Exclude them with --ignore GLOB or in .bundleignore.';
+// Its rules add to those of the configuration, which --ignore replaces.
+const exclude = 'Exclude them in .bundleignore.';
 
 interface CheckOptions {
   /** Where the files are. Undefined for an archive, of whose files only the names are known. */
@@ -189,7 +190,7 @@ export async function checkFileKinds(files: readonly BundleFile[], options: Chec
       ? []
       : [
           `The bundle publishes source maps (files: ${String(maps.length)}), from which anyone can read the sources: ` +
-            `${listPaths(maps, 3)}. Pass --ignore '*.map' to exclude them, or set allowSourceMaps: true in mycli.config.`,
+            `${listPaths(maps, 3)}. Add *.map to .bundleignore to exclude them, or set allowSourceMaps: true in mycli.config.`,
         ]),
   ];
 }
@@ -210,7 +211,7 @@ function exposedError(files: readonly FoundFile[], {buildDirectory, serverOnlyFl
   const shown = listReasons(files.map(withReason));
   return createError('ERR_SENSITIVE_FILES', `The ${what} would publish files that are not for visitors: ${shown}.`, {
     suggestions: [
-      what === 'archive' ? 'Build it again, and exclude them with --ignore GLOB or in .bundleignore.' : exclude,
+      what === 'archive' ? 'Exclude them in .bundleignore, and build it again.' : exclude,
       ...(flag === undefined ? [] : [`If the server needs them, make them server-only: pass ${flag}`]),
       ...phpAdvice(paths),
       ...(files.some(({kind}) => kind.reason !== program)

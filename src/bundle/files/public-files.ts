@@ -119,8 +119,8 @@ export function strayFiles(
     packages.length === 0
       ? []
       : [
-          `Anyone could download node_modules (files: ${String(packages.length)}). Pass --ignore /node_modules/ to ` +
-            `exclude it${isStatic(sources) ? '.' : `, or, if the server needs it, ${packageFlag ?? anyFlag}`}`,
+          `Anyone could download node_modules (files: ${String(packages.length)}). Add /node_modules/ to .bundleignore ` +
+            `to exclude it${isStatic(sources) ? '.' : `, or, if the server needs it, ${packageFlag ?? anyFlag}`}`,
         ];
   if (isStatic(sources)) return packageWarnings;
   const exposed = files.filter((file) => !file.ssrOnly && isEntry(file)).map(({path}) => path);

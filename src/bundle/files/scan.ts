@@ -261,7 +261,7 @@ function relativeTarget(directory: string, path: string, target: string): string
 function unreadableError(path: string, error: unknown): Error {
   const named = error instanceof Error && 'path' in error ? String(error.path) : path;
   return createError('ERR_BUILD_DIRECTORY', asSentence(`${showPath(named)} cannot be read: ${reasonOf(error)}`), {
-    suggestions: ['Check its permissions, or exclude it with --ignore PATTERN or in .bundleignore.'],
+    suggestions: ['Check its permissions, or exclude it in .bundleignore.'],
     cause: error,
   });
 }
@@ -276,7 +276,7 @@ function rejectUnsupported(unsupported: Findings['unsupported']): void {
   if (unsupported.length === 0) return;
   const reasons = listFirst(unsupported, '; ', ({path, reason}) => `${showPath(path)} ${reason}`);
   throw createError('ERR_FILE_UNSUPPORTED', `The build contains files that cannot be archived: ${reasons}.`, {
-    suggestions: ['Remove them from the build, or exclude them with --ignore PATTERN or in .bundleignore.'],
+    suggestions: ['Remove them from the build, or exclude them in .bundleignore.'],
     details: {files: unsupported},
   });
 }

@@ -128,7 +128,7 @@ function exposedError(
   return createError(kind, message, {
     suggestions: [
       advice,
-      'If the site does not need them, exclude them with --ignore GLOB or in .bundleignore.',
+      'If the site does not need them, exclude them in .bundleignore.',
       'If browsers load these files, set allowSensitiveFiles: true in mycli.config.',
     ],
     details: fileDetails(paths),

@@ -109,9 +109,7 @@ const refusals: Readonly<Record<number, (request: string, name: string) => Expla
     'ERR_REJECTED',
     `${request}: request too large (413)`,
     // Uploads are sent with POST or PUT.
-    ...(request.startsWith('PATCH ')
-      ? []
-      : ['Exclude what the bundle does not need with --ignore or a .bundleignore file.']),
+    ...(request.startsWith('PATCH ') ? [] : ['In .bundleignore, exclude what the bundle does not need.']),
   ],
 };
 

@@ -15,7 +15,7 @@ export function verifyLimits(
   const accepts = `the ${backendTitle(name)} backend accepts at most`;
   const tooLarge = (message: string, largest: string, details: Readonly<Record<string, unknown>>) =>
     createError('ERR_BUNDLE_TOO_LARGE', message, {
-      suggestions: [largest, 'Exclude what the application does not need with --ignore or a .bundleignore file.'],
+      suggestions: [largest, 'In .bundleignore, exclude what the application does not need.'],
       details: {backend: name, ...details},
     });
   if (files.length > maxFiles) {

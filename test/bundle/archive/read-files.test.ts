@@ -84,7 +84,7 @@ describe('a file', () => {
     expect(failing(file)).toMatchObject({
       code: 'ERR_FILE_CHANGED',
       message: `${file.source} cannot be read: name too long.`,
-      suggestions: [expect.stringContaining('--ignore')],
+      suggestions: [expect.stringContaining('.bundleignore')],
     });
   });
 });

@@ -23,7 +23,7 @@ test.each([
 ])('a cache of a framework, %s, is warned about with its size', async (folder) => {
   const cache = {[`build/${folder}a/1.pack`]: Buffer.alloc(2_500_000), [`build/${folder}2.pack`]: 'x'};
   expect(await warningsOf({...smallBuild, ...cache})).toEqual([
-    `The build contains a framework's cache, ${folder} (2.5 MB, files: 2). Pass --ignore '/${folder}' to exclude it.`,
+    `The build contains a framework's cache, ${folder} (2.5 MB, files: 2). Add /${folder} to .bundleignore to exclude it.`,
   ]);
   expect(await warningsOf({...smallBuild, ...cache}, {ignore: [`/${folder}`]})).toEqual([]);
 });
@@ -32,7 +32,7 @@ test('our own configuration of another project in the build is not published wit
   const tree = {...smallBuild, 'build/a/mycli.config.json': ''};
   expect(await warningsOf(tree, {static: true, allowSensitiveFiles: true})).toEqual([
     'The bundle publishes files that no visitor needs: a/mycli.config.json (the configuration of mycli). ' +
-      'Exclude them with --ignore GLOB or in .bundleignore.',
+      'Exclude them in .bundleignore.',
   ]);
   expect(await warningsOf(tree, {ssrOnly: ['**/*'], ssrShared: []})).toEqual([]);
 });
@@ -40,7 +40,7 @@ test('our own configuration of another project in the build is not published wit
 test('push: packages that the project has installed are not published without a word', async () => {
   const tree = {...smallBuild, 'build/node_modules/a/index.js': '', 'build/node_modules/a/package.json': ''};
   expect(await warningsOf(tree, {static: true, allowSensitiveFiles: true})).toEqual([
-    'Anyone could download node_modules (files: 2). Pass --ignore /node_modules/ to exclude it.',
+    'Anyone could download node_modules (files: 2). Add /node_modules/ to .bundleignore to exclude it.',
   ]);
   expect(await warningsOf(tree, {ssrOnly: ['**/*'], ssrShared: []})).toEqual([]);
 });

@@ -44,7 +44,7 @@ describe('planBundle', () => {
     ['index.html.old', 'a backup'],
   ])('planBundle: of %s, a warning tells', async (path, reason) => {
     expect(await warningsOf({[`build/static/a/${path}`]: ''})).toContain(
-      `The bundle publishes files that no visitor needs: static/a/${path} (${reason}). Exclude them with --ignore GLOB or in .bundleignore.`,
+      `The bundle publishes files that no visitor needs: static/a/${path} (${reason}). Exclude them in .bundleignore.`,
     );
   });
 
@@ -61,7 +61,7 @@ describe('planBundle', () => {
     const maps = {'build/static/a.js.map': '', 'build/static/b.css.map': '', 'build/server/a.js.map': ''};
     expect(await warningsOf(maps)).toEqual([
       'The bundle publishes source maps (files: 2), from which anyone can read the sources: static/a.js.map, ' +
-        "static/b.css.map. Pass --ignore '*.map' to exclude them, or set allowSourceMaps: true in mycli.config.",
+        'static/b.css.map. Add *.map to .bundleignore to exclude them, or set allowSourceMaps: true in mycli.config.',
     ]);
     expect(await warningsOf(maps, {allowSourceMaps: true})).toEqual([]);
     const gatsby = {

@@ -176,7 +176,7 @@ describe('what cannot be archived is named, all of it at once', () => {
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_FILE_UNSUPPORTED',
       message: expect.stringMatching(/pipe is a named pipe; socket is a socket/),
-      suggestions: [expect.stringContaining('--ignore')],
+      suggestions: [expect.stringContaining('.bundleignore')],
     });
     expect(pathsOf(await plan(cwd, {ignore: ['pipe', 'socket']}))).toHaveLength(3);
   });
@@ -480,7 +480,9 @@ describe('files that may hold secrets', () => {
     });
     expect(error.message).toMatch(/: \.dev\.vars \(an application's settings\), .* and 15 more\.$/);
     for (const name of harmless) expect(error.message).not.toContain(name);
-    expect(error.suggestions.join(' ')).toMatch(/--ignore GLOB.*\.bundleignore.*--ssr-only.*allowSensitiveFiles: true/);
+    expect(error.suggestions.join(' ')).toMatch(
+      /Exclude them in \.bundleignore.*--ssr-only.*allowSensitiveFiles: true/,
+    );
   });
 
   test('are a warning where they are server-only, and where they are allowed', async () => {
@@ -492,7 +494,7 @@ describe('files that may hold secrets', () => {
     ]) {
       expect(files).toHaveLength(secret.length + 1);
       expect(warnings).toHaveLength(1);
-      expect(warnings[0]).toMatch(/: \.dev\.vars, .* and 15 more\..* --ignore GLOB or in \.bundleignore/);
+      expect(warnings[0]).toMatch(/: \.dev\.vars, .* and 15 more\..* Exclude them in \.bundleignore/);
     }
   });
 

@@ -168,6 +168,21 @@ describe('the folder to push', () => {
     expect((await build('public')).code).toBe(0);
   });
 
+  test('push: the advice to exclude files, followed, keeps the list of the configuration', async () => {
+    await write({
+      'index.html': '',
+      '.env': 'KEY=1',
+      'node_modules/a/index.js': '',
+      'mycli.config.json': '{"buildDirectory": ".", "static": true, "ignore": ["node_modules"]}',
+    });
+    const {code, stderr} = await build();
+    expect(code).toBe(3);
+    expect(stderr).toContain('Exclude them in .bundleignore.');
+    await write({'.bundleignore': '.env\n'});
+    const {stdout} = await build('--output', '../bundle.tar.gz', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({files: [{path: 'index.html'}]});
+  });
+
   test('push: the command to type has every flag that was typed, but no secret', async () => {
     await write({'public/index.html': '', 'hugo.toml': ''});
     const typed = ['--no-create', '--ignore', 'internal-*', '--ignore=*.map', '-m', 'a b', '--check', '/health'];

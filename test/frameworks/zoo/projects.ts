@@ -83,7 +83,7 @@ const nextForm = {
 };
 /** Next.js copies the file for its server. */
 const nextSecrets = (path: string) =>
-  `The bundle contains files that may hold secrets: ${path}. Exclude them with --ignore GLOB or in .bundleignore.`;
+  `The bundle contains files that may hold secrets: ${path}. Exclude them in .bundleignore.`;
 const next = {
   framework: 'next-standalone',
   create: createNext,

@@ -37,7 +37,7 @@ test.each(['push', 'preview'] as const)('too many files are refused before a bun
     message: 'The bundle has 6 files, but the acme backend accepts at most 5.',
     suggestions: [
       'The folders with the most files: . (2 files), static (2 files), static/deep (2 files).',
-      'Exclude what the application does not need with --ignore or a .bundleignore file.',
+      'In .bundleignore, exclude what the application does not need.',
     ],
     details: {backend: 'acme', limit: 'maxFiles', maximum: 5, actual: 6},
   });
