@@ -57,7 +57,7 @@ export default class Init extends BaseCommand<typeof Init, 'init'> {
       ...(plan.hasCredentials ? [] : [{run: ['auth:login']}]),
       problem ? {run: ['doctor']} : push,
     ];
-    output.outcome(plan.canBuild ? 'Next:' : 'Next, build the application and run:');
+    output.outcome(plan.canBuild ? 'Next:' : 'Once the application is built, run:');
     for (const command of next) output.outcome(['  ', command], '    ');
     if (!deploys && !problem && plan.canDeploy) {
       const deploy = {run: ['bundle:push', ...plan.pushArguments, '--target', 'production', '--wait']};

@@ -65,12 +65,23 @@ async function missingError(
   const toUse = (found: string, folder: string, or = '. To use it, run '): Suggestion =>
     command.length === 0 ? `${found}.` : [found, or, {run: [...command, folder], again: true}];
   const isWanted = detected !== undefined && join(project, detected.buildDirectory) === directory;
+  const found = sites
+    .slice(0, mostSites)
+    .map((site) => toUse(`${show(site)} looks like a site that was built`, show(site)));
+  const advice = suggestionsFor(detected, {isWanted, show, toUse});
+  // A server that nothing builds has its pages beside it, which are no site.
+  const isServer = detected?.framework !== undefined && detected.buildCommand === undefined;
   return createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} does not exist.`, {
-    suggestions: [
-      ...sites.slice(0, mostSites).map((site) => toUse(`${show(site)} looks like a site that was built`, show(site))),
-      ...suggestionsFor(detected, {isWanted, show, toUse}),
-    ],
+    suggestions: isServer ? [...advice, ...found] : [...found, ...advice],
   });
+}
+
+/** What a server that nothing builds needs. */
+export function buildScriptAdvice(folder: string): string {
+  return (
+    'package.json has no build script. Write one that puts an ssr.js which exports the app, its packages and its ' +
+    `public files into ${folder} (docs/guides/frameworks.md, What a server needs).`
+  );
 }
 
 interface Advising {
@@ -89,10 +100,7 @@ function suggestionsFor(detected: DetectedBuild | undefined, {isWanted, show, to
   const folder = show(buildDirectory);
   if (!exists && framework !== undefined) {
     return [
-      buildCommand === undefined
-        ? `package.json has no build script. Write one that puts an ssr.mjs which exports the app, its packages and its ` +
-          `public files into ${folder} (docs/guides/frameworks.md, What a server needs).`
-        : `Build the application first: ${buildCommand}.`,
+      buildCommand === undefined ? buildScriptAdvice(folder) : `Build the application first: ${buildCommand}.`,
       ...(isWanted ? [] : [toUse(`${framework.name} builds into ${folder}`, folder)]),
     ];
   }

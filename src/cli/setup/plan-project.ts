@@ -3,6 +3,7 @@ import {inspect} from 'node:util';
 import {optionsOf, refuseUnfitSlugs} from '../../backends/resolve-backend.js';
 import {OptionText, stringsIn} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
+import {buildScriptAdvice} from '../../bundle/files/build-output.js';
 import {planBundle, privateFilesIn, readIgnoreRules, scanBuildDirectory} from '../../bundle/index.js';
 import type {MycliConfig} from '../../config.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
@@ -217,8 +218,13 @@ async function plainOptions(registration: BackendRegistration, settings: Setting
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-function describeBuild({framework, buildDirectory, exists: isBuilt, static: isStatic}: DetectedBuild): string {
-  if (framework !== undefined && !isBuilt) return `Detected ${framework.name}, which builds into ${buildDirectory}.`;
+function describeBuild(detected: DetectedBuild): string {
+  const {framework, buildDirectory, exists: isBuilt, static: isStatic, buildCommand} = detected;
+  if (framework !== undefined && !isBuilt) {
+    return buildCommand === undefined
+      ? `Detected ${framework.name}. ${buildScriptAdvice(buildDirectory)}`
+      : `Detected ${framework.name}, which builds into ${buildDirectory}.`;
+  }
   const what = framework === undefined ? 'Found a build' : `Detected ${framework.name}`;
   const where = buildDirectory === '.' ? 'this folder' : buildDirectory;
   return `${what}: ${isStatic ? 'a static site' : 'an application'} in ${where}.`;

@@ -218,6 +218,14 @@ describe('init without a terminal', () => {
     expect(await mycli([...api, ...advised])).toMatchObject({code: 0});
   });
 
+  test('init: tells a server that nothing builds to have a build script', async () => {
+    await rm(project, {recursive: true});
+    await write({'package.json': '{"dependencies": {"express": "5"}}', 'server.js': ''});
+    const {stdout, stderr} = await mycli(['init', '-y', '-p', 'shop', '--origin', runtime.origin]);
+    expect(stderr).toMatch(/^Detected Express\. package\.json has no build script\. Write one .* into dist /);
+    expect(stdout).toContain('\nOnce the application is built, run:\n');
+  });
+
   test('says of a build without a server what a push would miss, and the site in it can be pushed', async () => {
     await rm(project, {recursive: true});
     await write({'build/static/index.html': '<p>Hi</p>'});
@@ -225,7 +233,7 @@ describe('init without a terminal', () => {
     const {code, stdout, stderr} = await mycli(args);
     expect(code).toBe(0);
     expect(stderr).toContain('Warning: build has no server script (ssr.js, ssr.mjs or a folder server).');
-    expect(stdout).toMatch(/\nNext, build the application and run:\n/);
+    expect(stdout).toMatch(/\nOnce the application is built, run:\n/);
     const env = {MYCLI_API_KEY: canary};
     const refused = await mycli(['push', '--wait', '--json'], {env});
     expect(JSON.parse(refused.stdout)).toMatchObject({error: {code: 'ERR_SSR_ENTRY_MISSING'}});
