@@ -504,6 +504,10 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenItems('lists the names of projects as their slugs', 'listProjects', {
     projectSlug: (slug: string) => slug.replaceAll('-', ' '),
   }),
+  brokenCall('lists no project whose slug has a dot', 'listProjects', async (call, context) => {
+    const {items, ...page} = Object(await call(context)) as ListResult<{projectSlug: string}>;
+    return {...page, items: items.filter(({projectSlug}) => !projectSlug.includes('.'))};
+  }),
   brokenCall('answers with default settings for a target that it does not know', 'readTarget', (call, context) =>
     ignoring(404, call(context)),
   ),
@@ -619,6 +623,20 @@ export const brokenBackends: readonly BrokenBackend[] = [
         if (found?.value) yield found.value;
         if (found) foreign = next();
         yield entry;
+      }
+    },
+  })),
+  broken('takes the targets of logs for patterns', (good) => ({
+    tailLogs: ({targetSlug}, context) =>
+      good.tailLogs({targetSlug: /^[*>]$/.test(targetSlug) ? 'production' : targetSlug}, context),
+  })),
+  broken('ends its logs after 50 lines', (good) => ({
+    async *tailLogs(request, context) {
+      let left = 50;
+      for await (const entry of good.tailLogs(request, context)) {
+        yield entry;
+        left -= 1;
+        if (left === 0) return;
       }
     },
   })),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
+import {unfitSlugs} from '../../backends/resolve-backend.js';
 import {anyCode, anyError, expectAbort, expectAnswer, expectError, outcomeOf} from '../expectations.js';
 import {idsOf, type MemberCallOptions, type MemberCases, type Subject} from '../subject.js';
 import {emptyAtFirst, expectNoneLost} from './configuration-cases.js';
@@ -198,8 +199,9 @@ export const targetCases = {
       needs: ['deploy'],
       proves:
         'With `writeLog` of the service, each line that the app logs arrives whole, however long it is and however ' +
-        'fast the next one follows, and no line of another target. Iterating rejects with the reason of the abort. ' +
-        'An unknown target and refused credentials are errors, before or while it is iterated.',
+        'fast the next hundred follow, and no line of another target. Iterating rejects with the reason of the abort. ' +
+        'An unknown target, also one that is called `*`, `>` or `%`, and refused credentials are errors, before or while ' +
+        'it is iterated.',
       async run(subject) {
         const {targetSlug} = subject;
         await subject.deployed(undefined, subject.otherTarget);
@@ -221,10 +223,17 @@ export const targetCases = {
           // The same line may have been logged several times until it arrived.
           for (let next = await entries.next(); !next.done;) next = await entries.next();
         });
-        const unknown = follow(subject, {}, unknownSlug).then((entries) => entries.next());
-        const tooLate = delay(10_000, undefined, {ref: false});
-        const [{status: found}] = await Promise.allSettled([Promise.race([unknown, tooLate])]);
-        expectAnswer('the outcome of following the logs of an unknown target', found, 'rejected');
+        const patterns = ['*', '>', '%'].filter((one) => unfitSlugs(subject.backend, {targetSlug: one}).length === 0);
+        for (const slug of [unknownSlug, ...patterns]) {
+          const unknown = follow(subject, {}, slug).then((entries) => entries.next());
+          const tooLate = delay(10_000, undefined, {ref: false});
+          const [{status: found}] = await Promise.allSettled([Promise.race([unknown, tooLate])]);
+          expectAnswer(
+            `the outcome of following the logs of the target "${slug}", which is not there,`,
+            found,
+            'rejected',
+          );
+        }
         // Where the suite cannot answer 401 itself, the service is to refuse other secrets.
         const refused = relay.requests > 0 && relay.isHttp ? subject : withOtherSecrets(subject);
         relay.arm({kind: 401, at: 1, lasts: true});
@@ -238,7 +247,11 @@ export const targetCases = {
 
 const canary = 'canary-value-of-a-variable';
 const logged = 'a line\twith a tab';
-const moreLogged = ['  indented: „Größe“ 日本語 🚀', `${'a long line '.repeat(250)}.`, 'the last line'];
+const moreLogged = [
+  '  indented: „Größe“ 日本語 🚀',
+  `${'a long line '.repeat(250)}.`,
+  ...Array.from({length: 120}, (_, index) => `line ${index}`),
+];
 
 /** Asserts what the app reads, if the fixtures can tell. */
 async function expectVariable({subject, targetSlug}: Place, name: string, expected: string | undefined): Promise<void> {
