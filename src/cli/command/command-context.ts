@@ -66,9 +66,9 @@ export class CommandContext {
   }
 
   /** The settings for a target that the command has found, for its guards and checks: the credentials are not read. */
-  async settingsOf(slug: string): Promise<Settings> {
+  async settingsOf(slug: string, argument = 'BRANCH'): Promise<Settings> {
     if (this.#sources === undefined) throw new Error('The settings are not loaded.');
-    const settings = resolveSettings({...this.#sources, target: {slug, argument: 'BRANCH'}});
+    const settings = resolveSettings({...this.#sources, target: {slug, argument}});
     return {...settings, ...(await readCheckHeaders(settings, this))};
   }
 

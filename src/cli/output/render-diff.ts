@@ -9,14 +9,16 @@ import {printTable, type Column} from './table.js';
 
 export function renderDiff(
   diff: DiffBundlesResult,
-  {limit, markdown}: {readonly limit: number; readonly markdown: boolean},
+  {limit, markdown, target}: {readonly limit: number; readonly markdown: boolean; readonly target?: string | undefined},
   output: Output,
 ): DiffBundlesResult {
   const {configKnown, config, missingVariables = []} = diff;
   const summary = [
     outcomeOf(diff),
     ...(configKnown ? [] : [`${config.length > 0 ? 'Other settings' : 'The configurations'} ${notCompared}`]),
-    ...(missingVariables.length === 0 ? [] : [describeMissing(missingVariables)]),
+    ...(target === undefined || missingVariables.length === 0
+      ? []
+      : [describeMissing(missingVariables, `Target ${target}`)]),
   ];
   if (markdown) {
     for (const line of ['### Bundle diff', '', ...summary, '']) output.result(line);

@@ -90,7 +90,7 @@ export async function wantedVariables({variables, projectDirectory}: Settings): 
   return [...new Set(parseDotenv(text).map(({name}) => name))].filter((name) => isOfApp(name));
 }
 
-export function describeMissing(names: readonly string[], target = 'The target'): string {
+export function describeMissing(names: readonly string[], target: string): string {
   return `${target} lacks ${count(names.length, 'variable')}: ${names.join(', ')}.`;
 }
 

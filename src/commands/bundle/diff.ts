@@ -51,18 +51,22 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff, 'bundle:d
     const {cwd, signal} = context;
     const {before, after} = this.args;
     const loaded = await context.loadSettings();
-    const settings = after === undefined ? await pushFolder(loaded, before, context) : loaded;
+    let settings = after === undefined ? await pushFolder(loaded, before, context) : loaded;
     const sourceOf = async (text: string): Promise<BundleSource> =>
       text === 'running:'
-        ? {kind: 'running', targetSlug: requireSetting(settings, 'targetSlug')}
+        ? {kind: 'running', targetSlug: requireSetting(loaded, 'targetSlug')}
         : bundleSourceIn(text, cwd);
     const from = await sourceOf(before);
     const to =
       after === undefined
         ? ({kind: 'folder', path: relative(cwd, settings.buildDirectory.value) || '.'} as const)
         : await sourceOf(after);
+    const folder = [to, from].find(({kind}) => kind === 'folder');
+    if (after !== undefined && folder?.kind === 'folder') settings = await withPushFolder(loaded, folder.path, context);
     const {buildDirectory, message, ...content} = await bundleOptions(settings);
-    const variables = await wantedVariables(settings);
+    const running = [from, to].find((source) => source.kind === 'running');
+    const target = running?.kind === 'running' ? running.targetSlug : undefined;
+    const variables = target === undefined ? [] : await wantedVariables(await context.settingsOf(target, 'running'));
     const local = {...content, from, to, variables, signal, cwd, projectSlug: settings.projectSlug?.value};
     const {diffBundles} = await import('../../pipelines/diff.js');
     const {renderDiff} = await import('../../cli/output/render-diff.js');
@@ -73,7 +77,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff, 'bundle:d
     };
     const result = await diff();
     if (tellsDifference && !result.identical) context.session.exitCode = exitCodes.mismatch;
-    return renderDiff(result, {limit, markdown}, context.output);
+    return renderDiff(result, {limit, markdown, target}, context.output);
   }
 }
 

@@ -196,6 +196,22 @@ describe('the folder to push', () => {
     expect(stderr).not.toContain('canary');
   });
 
+  test('bundle:diff reads a folder that it is given as a push would: a static site is one', async () => {
+    await write({'dist/index.html': '', 'dist/assets/app.js': ''});
+    const run = (...args: readonly string[]) => runWarm(args, {cwd: project, env: {}});
+    expect((await run('build', 'dist')).code).toBe(0);
+    for (const sources of [
+      ['bundle.tar.gz', 'dist'],
+      ['dist', 'bundle.tar.gz'],
+    ]) {
+      const {code, stdout, stderr} = await run('diff', ...sources, '--json');
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({identical: true});
+      expect(stderr).toContain('The build has no server code: bundling it as a static site.');
+    }
+    expect((await run('diff', 'running:a/b', 'dist')).stderr).toContain('Error: running must not contain / or');
+  });
+
   test('bundle:diff names itself with the folder that may be the site, doctor nothing that it cannot run', async () => {
     await write({'public/index.html': '', 'hugo.toml': ''});
     const diff = await runWarm(['diff', 'old.tar.gz'], {cwd: project, env: {}});

@@ -298,11 +298,15 @@ describe('env', () => {
       missingVariables: ['API_URL'],
     });
     const {stdout} = await mycli(['diff', 'running:staging', '--markdown']);
-    expect(stdout).toContain('\nThe target lacks 1 variable: API_URL.\n');
+    expect(stdout).toContain('\nTarget staging lacks 1 variable: API_URL.\n');
     const config = {variables: [], targets: {staging: {variables: ['API_KEY']}}};
     await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify(config));
     expect(await checked()).toEqual(['Target staging has all expected variables.']);
     expect(await checked(['--target', 'nowhere'])).toEqual([]);
+    const ofOther = {targetSlug: 'qa', targets: {qa: {variables: ['ONLY_QA']}, staging: {variables: ['API_URL']}}};
+    await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify(ofOther));
+    expect(await documentOf(['diff', 'running:staging'])).toMatchObject({missingVariables: ['API_URL']});
+    expect((await mycli(['diff', 'running:staging'])).stdout).toContain('Target staging lacks 1 variable: API_URL.\n');
     bench.runtime.addFault('405:route=variables');
     expect(await documentOf(['diff', 'running:staging'])).not.toHaveProperty('missingVariables');
   });
