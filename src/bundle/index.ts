@@ -23,7 +23,7 @@ export {
 } from './files/patterns.js';
 export {verifyMarks} from './files/public-files.js';
 export {checkFileKinds, privateFilesIn} from './files/file-kinds.js';
-export {readIgnoreRules} from './files/ignore-rules.js';
+export {readIgnoreRules, type FoundPath} from './files/ignore-rules.js';
 export {debrisWarnings, isDebrisName, scanBuildDirectory} from './files/scan.js';
 export {planBundle, type BundlePlan} from './plan.js';
 export {checkArchivedScripts} from './files/server-code.js';

@@ -1,16 +1,19 @@
-import {relative, resolve} from 'node:path';
+import {basename, dirname, join, relative, resolve, sep} from 'node:path';
 import type {BuildBundleOptions, BuildBundleResult, PreviewBuildOptions} from './bundle-options.js';
 import {
   manifestPathOf,
   planBundle,
+  readIgnoreRules,
   verifyReplaceable,
   writeBundle,
   type BundlePlan,
+  type FoundPath,
   type PackOptions,
 } from '../bundle/index.js';
 import {createError} from '../errors/index.js';
 import {listPaths} from '../text/entry-names.js';
 import {isOutside} from '../text/paths.js';
+import {shellLine} from '../text/suggest.js';
 import {planningHost, type RunHost, type Outlet} from './host.js';
 import type {CommonOptions} from './options.js';
 
@@ -40,7 +43,8 @@ export async function planBuild(options: PreviewBuildOptions, host: RunHost): Pr
   const {format = 'v2', cwd = host.cwd, output, force, ...content} = options;
   if (output !== undefined && !force) await verifyReplaceable(resolve(cwd, output));
   const plan = await planBundle({...content, ...planningHost(host), format, cwd});
-  if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));
+  const project = resolve(cwd, content.projectDirectory ?? '.');
+  if (output !== undefined) await verifyOutside(resolve(cwd, output), plan.buildDirectory, project, content.ignore);
   plan.warnings.forEach((warning) => host.outlet.warn(warning));
   return plan;
 }
@@ -49,10 +53,19 @@ export function packOptions({signal}: Pick<CommonOptions, 'signal'>, outlet: Out
   return {signal, onProgress: (progress) => outlet.progress({phase: 'build', ...progress})};
 }
 
-/** Refuses to write an archive into the build, where it would be part of the next one. */
-export function verifyOutside(buildDirectory: string, output: string): void {
-  if (isOutside(relative(buildDirectory, output))) return;
+/** Refuses to write an archive into the build, where it would be part of the next one, unless a rule excludes it. */
+export async function verifyOutside(output: string, build: string, project: string, ignore: readonly string[] = []) {
+  if (isOutside(relative(build, output))) return;
+  const rules = await readIgnoreRules([project, build], ignore);
+  const written = [output, manifestPathOf(output)].map((path): FoundPath => ({
+    path: relative(build, path).replaceAll(sep, '/'),
+    isFolder: false,
+  }));
+  await rules.mark(written);
+  if (written.every(({rule}) => rule !== undefined)) return;
   throw createError('ERR_OUTPUT', `${output} is inside the build folder, so the next bundle would contain it.`, {
-    suggestions: ['Pass --output FILE to write it elsewhere.'],
+    suggestions: [
+      `Add ${basename(output)}* to .bundleignore, or pass ${shellLine('--output', join(dirname(build), basename(output)))}`,
+    ],
   });
 }

@@ -37,7 +37,9 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload, '
     const {downloadBundle} = await import('../../pipelines/read.js');
     const {verifyOutside} = await import('../../operations/build-bundle.js');
     const {cwd} = context;
-    verifyOutside(resolve(cwd, settings.buildDirectory.value), resolve(cwd, output ?? 'bundle.tar.gz'));
+    const {buildDirectory, projectDirectory, ignore} = settings;
+    const path = resolve(cwd, output ?? 'bundle.tar.gz');
+    await verifyOutside(path, resolve(cwd, buildDirectory.value), projectDirectory.value, ignore?.value);
     const result = await downloadBundle({...options, bundleId: this.args.bundle, output, force, cwd}, host);
     context.output.result(result.path);
     context.output.result(`sha256 ${result.sha256}`);

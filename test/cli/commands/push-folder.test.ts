@@ -1,4 +1,4 @@
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {runWarm} from '../warm-cli.js';
 import {makeFolder, writeTree} from '../../folder.js';
@@ -181,6 +181,22 @@ describe('the folder to push', () => {
     await write({'.bundleignore': '.env\n'});
     const {stdout} = await build('--output', '../bundle.tar.gz', '--json');
     expect(JSON.parse(stdout)).toMatchObject({files: [{path: 'index.html'}]});
+  });
+
+  test('build: an archive inside the build is refused with two ways out, both of which work', async () => {
+    await write({'index.html': '', 'mycli.config.json': '{"buildDirectory": ".", "static": true}'});
+    const run = (...args: readonly string[]) => runWarm(['build', ...args], {cwd: project, env: {}});
+    const {code, stderr} = await run();
+    expect(code).toBe(3);
+    const [, elsewhere = ''] = /Add bundle\.tar\.gz\* to \.bundleignore, or pass (.+)\n/.exec(stderr) ?? [];
+    expect(shellWords(elsewhere)).toEqual(['--output', join(dirname(project), 'bundle.tar.gz')]);
+    expect((await run('--dry-run', ...shellWords(elsewhere))).code).toBe(0);
+    await write({'.bundleignore': 'bundle.tar.gz\n'});
+    expect((await run()).code, 'the manifest is not excluded').toBe(3);
+    await write({'.bundleignore': 'bundle.tar.gz*\n'});
+    expect((await run()).code).toBe(0);
+    const again = await run('--json');
+    expect(JSON.parse(again.stdout)).toMatchObject({archive: {files: 1}, warnings: []});
   });
 
   test('push: the command to type has every flag that was typed, but no secret', async () => {
