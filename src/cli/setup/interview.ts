@@ -85,7 +85,7 @@ export async function interview(context: CommandContext, settings: Settings): Pr
   // What is stored for the addresses, which may have changed. Settings with a default are never stored.
   const unstored = Object.entries(known).filter(([, setting]) => setting?.source.kind !== 'stored');
   const answers = Object.fromEntries<unknown>(unstored) as Settings;
-  return withoutTrial({...answers, ...(await storedSettings(answers, context.credentialFile))});
+  return {...answers, ...(await storedSettings(answers, context.credentialFile))};
 }
 /** A last login to this machine was one to `runtime:start`, which may be gone, and is no project's service. */
 export function withoutTrial(settings: Settings): Settings {

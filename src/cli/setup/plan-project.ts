@@ -89,12 +89,12 @@ export async function planProject(
   const taken = await takeOver(context, settings, setup.mode);
   const known = withoutTrial(taken);
   const suggested = await withSuggestions(known, detected, cwd);
-  if (setup.asks && !isPluginBackend(preference) && (known.origin ?? known.apiOrigin) === undefined) {
-    const trial = taken.origin ?? taken.apiOrigin;
+  const {origin, apiOrigin} = taken;
+  if (setup.asks && !isPluginBackend(preference) && (origin ?? apiOrigin) === undefined) {
     const start = {run: ['runtime:start', '--data', '.runtime-data']};
-    output.info(trial ? `Your last login was to ${trial.value}.` : ['For a service on this machine, run ', start]);
+    output.info(['For a service on this machine, run ', start]);
   }
-  const asked = setup.asks ? await interview(context, suggested) : suggested;
+  const asked = setup.asks ? await interview(context, {...suggested, origin, apiOrigin}) : suggested;
   const last = [asked.origin, asked.apiOrigin].find((setting) => setting?.source.kind === 'stored');
   if (last !== undefined) output.info(`Service: ${last.value} (from your last login).`);
   const backend = backendOf(asked);

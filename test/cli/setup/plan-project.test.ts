@@ -226,6 +226,24 @@ test('init: the user of the last login is not that of another address', async ()
   expect(hasCredentials).toBe(false);
 });
 
+test('init: the service of the last login is offered, with its backend, on this machine too', async () => {
+  const {origin} = runtime;
+  await updateCredentials({directory: join(root, 'config'), warn: () => undefined}, () => ({
+    origins: {[origin]: {api: {kind: 'api-token', token: 'old'}}},
+    last: {backend: 'api', api: {origin, organizationId: 'acme'}},
+  }));
+  const {config, shown} = await plan(
+    [
+      ['Which service do you deploy to?', ''],
+      [`URL of the service (from your last login): (${origin})`, ''],
+      ['Organization ID: (acme)', ''],
+    ],
+    {flags: {project: 'shop', target: 'staging', 'build-directory': 'dist', static: true}},
+  );
+  expect(config).toMatchObject({runtimeBackend: 'api', api: {origin, organizationId: 'acme'}});
+  expect(shown).not.toContain('For a service on this machine');
+});
+
 test('init: the last login is shown without questions, and one to this machine is no service of a project', async () => {
   const login = (origin: string) =>
     updateCredentials({directory: join(root, 'config'), warn: () => undefined}, () => ({
