@@ -243,7 +243,6 @@ function addedPlugins({plugins}: Interfaces.Config) {
   return [...plugins.values()].filter(({type}) => type === 'user' || type === 'link');
 }
 
-/** What is wrong with their packages. */
 async function checkPackages(config: Interfaces.Config): Promise<readonly Finding[]> {
   const problems = await Promise.all(addedPlugins(config).map(({root}) => findPluginProblems(root, config.version)));
   return problems.flat().map(({message, suggestion}) => finding('warning', message, [suggestion]));

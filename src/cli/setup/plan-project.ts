@@ -1,4 +1,4 @@
-import {basename, join, relative, resolve} from 'node:path';
+import {basename, dirname, join, relative, resolve, sep} from 'node:path';
 import {inspect} from 'node:util';
 import {optionsOf, refuseUnfitSlugs} from '../../backends/resolve-backend.js';
 import {OptionText, stringsIn} from '../../backends/plugins/option-text.js';
@@ -331,10 +331,17 @@ export async function refuseExistingConfig(directory: string): Promise<void> {
   });
 }
 
-/** Offers in a terminal to set up a project that nothing configures. Returns its settings, or those given. */
-export async function offerSetup(context: CommandContext, settings: Settings): Promise<Settings> {
+/** Offers in a terminal to set up a project that nothing configures, unless `build` is in one below, which is named. */
+export async function offerSetup(context: CommandContext, settings: Settings, build = ''): Promise<Settings> {
   const {cwd, output} = context;
   const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
+  const path = resolve(cwd, build);
+  for (let project = path; !isSetUp && project.startsWith(join(cwd, sep)); project = dirname(project)) {
+    if ((await configIn(project).catch(() => undefined)) === undefined) continue;
+    const name = folderFrom(cwd, project);
+    const advice = `Instead of the folder, pass ${shellLine('-C', name, folderFrom(project, path))}`;
+    throw createError('ERR_USAGE', `${build} belongs to the project in ${name}.`, {suggestions: [advice]});
+  }
   if (isSetUp || output.json || !canAsk(context)) return settings;
   if (!(await askYesNo('This project is not set up. Set it up now?', true, context))) return settings;
   const plan = await planProject(context, settings, {asks: true, verify: true, mode: 'ask'});

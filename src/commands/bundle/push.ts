@@ -67,6 +67,6 @@ export default class BundlePush extends BaseCommand<typeof BundlePush, 'bundle:p
     const settings = await context.loadSettings();
     if (settings.projectSlug !== undefined) return settings;
     const {offerSetup} = await import('../../cli/setup/plan-project.js');
-    return offerSetup(context, settings);
+    return offerSetup(context, settings, this.args.dir);
   }
 }

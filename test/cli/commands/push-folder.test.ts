@@ -41,6 +41,19 @@ describe('the folder to push', () => {
     expect((await build('dist')).stderr).toContain('Build the application first: npm run build.');
   });
 
+  test('push: names the project below, with a configuration, that a folder is of', async () => {
+    await write({'apps/a/mycli.config.json': '{"projectSlug": "a"}', 'apps/a/build/ssr.js': ''});
+    const push = (...args: readonly string[]) => runWarm(['push', ...args], {cwd: project, env: {}});
+    const {code, stderr} = await push('apps/a/build', '--wait');
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      'Error: apps/a/build belongs to the project in apps/a.\n  Instead of the folder, pass -C apps/a build\n',
+    );
+    const inProject = await push('-C', 'apps/a', 'build', '--dry-run');
+    expect(inProject.stderr).not.toContain('belongs to the project');
+    expect((await push('apps/a/build', '--project', 'b', '--dry-run')).stderr).not.toContain('belongs to the project');
+  });
+
   test('push: takes the folder that is an argument', async () => {
     await write({'site/index.html': '', 'build/ssr.js': ''});
     expect(JSON.parse((await build('site', '--json')).stdout)).toMatchObject({files: [{path: 'index.html'}]});
