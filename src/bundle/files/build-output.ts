@@ -61,18 +61,17 @@ async function missingError(
   const detected = ofProject ?? (await detectBuild(project));
   if (detected?.unfit !== undefined) return unfitError(detected.unfit);
   const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
-  const sites = isInside && detected?.exists !== true ? await builtSites(given) : [];
+  // The pages of a server that nothing builds are no site.
+  const isServer = detected?.framework !== undefined && detected.buildCommand === undefined;
+  const sites = isInside && detected?.exists !== true && !isServer ? await builtSites(given) : [];
   const toUse = (found: string, folder: string, or = '. To use it, run '): Suggestion =>
     command.length === 0 ? `${found}.` : [found, or, {run: [...command, folder], again: true}];
   const isWanted = detected !== undefined && join(project, detected.buildDirectory) === directory;
-  const found = sites
-    .slice(0, mostSites)
-    .map((site) => toUse(`${show(site)} looks like a site that was built`, show(site)));
-  const advice = suggestionsFor(detected, {isWanted, show, toUse});
-  // A server that nothing builds has its pages beside it, which are no site.
-  const isServer = detected?.framework !== undefined && detected.buildCommand === undefined;
   return createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} does not exist.`, {
-    suggestions: isServer ? [...advice, ...found] : [...found, ...advice],
+    suggestions: [
+      ...sites.slice(0, mostSites).map((site) => toUse(`${show(site)} looks like a site that was built`, show(site))),
+      ...suggestionsFor(detected, {isWanted, show, toUse}),
+    ],
   });
 }
 

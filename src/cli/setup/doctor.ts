@@ -223,11 +223,8 @@ function checkPlugins(
 ): readonly Finding[] {
   const broken = failures.map(({plugin, message, suggestion}) => {
     const remove = `Update ${plugin}, or remove it: ${shellLine(...program, 'plugins:uninstall', plugin)}`;
-    return finding(
-      'failed',
-      message,
-      suggestion === undefined ? [remove, 'Or set MYCLI_SKIP_PLUGINS=1.'] : [suggestion],
-    );
+    const advice = suggestion === undefined ? [remove, 'Or set MYCLI_SKIP_PLUGINS=1.'] : [suggestion];
+    return finding('failed', message, advice);
   });
   if (broken.length > 0) return broken;
   const plugins = [...new Set(registrations.filter(({version}) => version !== undefined).map(({plugin}) => plugin))];
