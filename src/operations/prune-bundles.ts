@@ -7,6 +7,7 @@ import {readBundles, readHistory} from './list-bundles.js';
 import {createdTime} from './pages.js';
 import type {OpenBackend} from './open-backend.js';
 import {sideBySide} from './side-by-side.js';
+import {count} from '../text/sentence.js';
 import {readTargets} from './targets/find-targets.js';
 
 interface TargetHistory {
@@ -25,6 +26,14 @@ export async function findPrunable(open: OpenBackend, rules: PruneRules) {
   // Ages are counted by the clock of the service.
   const now = new Date(open.host.now().getTime() + open.clockAheadMs());
   return {prune: planPrune(bundles, histories, rules, now), bundles};
+}
+
+/** Says that the clock of this machine, by which users think of ages, differs by minutes from the service's. */
+export function clockWarning(open: OpenBackend): string | undefined {
+  const minutes = Math.round(open.clockAheadMs() / 60_000);
+  if (Math.abs(minutes) < 5) return undefined;
+  const relation = minutes > 0 ? 'behind' : 'ahead of';
+  return `The clock of this machine is ${count(Math.abs(minutes), 'minute')} ${relation} the service's. Ages are counted by the service's.`;
 }
 
 /** Of the bundles that were found and are still there: those not needed, oldest first, and the others. */

@@ -14,7 +14,7 @@ import {unknownBundles} from '../operations/explain-missing.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBackSafely, type Outlet} from '../operations/host.js';
 import {explainEmpty} from '../operations/targets/find-targets.js';
-import {findPrunable, stillPrunable} from '../operations/prune-bundles.js';
+import {clockWarning, findPrunable, stillPrunable} from '../operations/prune-bundles.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
 import {changeFound} from './steps.js';
@@ -84,6 +84,8 @@ export async function pruneBundles(options: PruneBundlesOptions, host: PipelineH
       async run(backend, outlet) {
         const {prune, bundles} = await findPrunable(backend, options);
         if (bundles.length === 0) await explainEmpty(backend, 'bundles');
+        const clock = options.olderThanMs === undefined ? undefined : clockWarning(backend);
+        if (clock !== undefined) outlet.warn(clock);
         outlet.title(`Found ${String(prune.length)} of ${count(bundles.length, 'bundle')} to prune`);
         return {found: prune, kept: bundles.length - prune.length};
       },

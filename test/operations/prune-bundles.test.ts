@@ -200,13 +200,23 @@ describe('pruning', () => {
   test.each([
     ['ahead of', 1],
     ['behind', -1],
-  ])('counts ages by the clock of the service, also if this one is %s it', async (_relation, sign) => {
+  ])('counts ages by the clock of the service, and tells that this one is %s it', async (relation, sign) => {
     const service = await startService();
     for (let pushes = 0; pushes < 2; pushes += 1) await service.push();
     const {connection, project} = service;
-    const host = {...project.host, now: () => new Date(Date.now() + sign * 60 * dayMs)};
+    const warnings: string[] = [];
+    const host = {
+      ...project.host,
+      now: () => new Date(Date.now() + sign * 60 * dayMs),
+      onEvent: (event: EventBody) => {
+        if (event.type === 'warning') warnings.push(event.message);
+      },
+    };
     const rules = {keep: 1, olderThanMs: 30 * dayMs, dryRun: true};
     expect(await pruneBundles({...connection, preference: 'legacy', ...rules}, host)).toMatchObject({found: []});
+    expect(warnings).toEqual([
+      `The clock of this machine is 86400 minutes ${relation} the service's. Ages are counted by the service's.`,
+    ]);
   });
 
   test('deletes nothing when the answer is no', async () => {
