@@ -431,6 +431,8 @@ test.each(all)('$code ($number) says what happened in a sentence, and what to do
     text
       .replaceAll(temporary, '/tmp')
       .replaceAll(/\/tmp\/mycli-test-\w+\/project/g, '/app')
+      // The name of the temporary folder may have to be quoted.
+      .replaceAll(/'(\/app[\w./-]*)'/g, '$1')
       .replaceAll(/127\.0\.0\.1:\d+/g, 'runtime.example');
   const example = {message: plain(error.message), suggestions: error.suggestions.map(plain)};
   expect(example.message).toMatch(/^(?:[A-Z/"]|[\w.-]+ ).*(?:[^.]\.|: [^ ]+)$/s);
