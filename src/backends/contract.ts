@@ -226,7 +226,7 @@ export interface BackendCapabilities<Options = unknown> {
   updateTarget?(request: UpdateTargetRequest, context: BackendContext<Options>): Promise<void>;
   /** Capability `redirects`: the redirects of a target, in any order. */
   listRedirects?(request: TargetRange, context: BackendContext<Options>): Promise<ListResult<RedirectItem>>;
-  /** Capability `change-redirects`. Adds, replaces or removes one redirect. The host calls it for up to four at once. */
+  /** Capability `change-redirects`. Adds, replaces or removes one redirect. The host makes up to four calls at once. */
   changeRedirect?(request: ChangeRedirectRequest, context: BackendContext<Options>): Promise<void>;
   /** Capability `access`: the headers that let visitors in, without their values. An empty list: everyone gets in. */
   listAccess?(request: TargetRange, context: BackendContext<Options>): Promise<ListResult<AccessItem>>;

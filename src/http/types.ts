@@ -39,7 +39,7 @@ export interface RetryEvent {
   readonly reason: string;
 }
 
-/** Options of a request. All but `repeatable` and `retryRateLimit` have the names and meanings that they have in got. */
+/** Options of a request. All but `repeatable` and `retryRateLimit` have their names and meanings from got. */
 export interface HttpOptions {
   /** Any method, such as WebDAV's `PROPFIND`. @default 'GET' */
   readonly method?: string;

@@ -52,7 +52,7 @@ function wrongLetters(one: string, other: string): number {
   return distance(one, other) - (one !== other && letters === otherLetters ? 1 : 0);
 }
 
-/** How many letters differ, unless one of the words between hyphens is another word: `ci-shop` is no typo of `my-shop`. */
+/** How many letters differ. A different word between hyphens is no typo: `ci-shop` does not stand for `my-shop`. */
 function editsBetween(one: string, other: string): number {
   const [words, others] = [one.split('-'), other.split('-')];
   const isOther = (word: string, place = '') => wrongLetters(word, place) > Math.max(word.length, place.length) / 2;

@@ -8,7 +8,7 @@ const windowBytes = 32 * 1024;
  */
 const runsInFlight = 40;
 const bytesInFlight = 4 * 1024 * 1024;
-/** Bytes of a block at best: of smaller ones, less is found to be repeated. */
+/** Ideal bytes per block: smaller blocks compress worse. */
 export const runBytes = 1024 * 1024;
 /** Bytes of memory that zlib gets at a time for its output: a run is 1 MiB at most, and often shrinks to a fifth. */
 const outputBytes = 128 * 1024;

@@ -5,7 +5,7 @@ import {isLarge, lookAgain, pieceBytes, readFile} from './read-files.js';
 import type {BundlePlan} from '../plan.js';
 import {tarEntries, type TarEntry} from './tar-entries.js';
 
-/** Bytes of a block: more than 128 KiB would each get memory anew from the system, which takes a third of the time. */
+/** Bytes per block. Above 128 KiB, each block would get new memory from the system, which takes a third of the time. */
 export const blockBytes = 120 * 1024;
 /** Entries that wait in archiver, those of small files with their content. */
 const mostWaiting = 64;

@@ -366,14 +366,14 @@ export function requireSetting<K extends SettingKey>(settings: Settings, key: K)
  * @param passed What to type for it in the command that needs it.
  * @param places Where else it can be set.
  */
-export function missingSetting(key: SettingKey, passed = typed(usualFlag(key)), places = placesOf(key)) {
+export function missingSetting(key: SettingKey, passed = flagUsage(usualFlag(key)), places = placesOf(key)) {
   const code = ['origin', 'apiOrigin'].includes(key) ? 'ERR_ORIGIN_MISSING' : 'ERR_USAGE';
   const pass = passed === undefined ? 'Set' : `Pass ${passed}, or set`;
   return createError(code, `No ${definitions[key].label} specified.`, {suggestions: [`${pass} ${places}.`]});
 }
 
 /** `--origin URL` */
-export function typed(flag: ReturnType<typeof usualFlag>): string | undefined {
+export function flagUsage(flag: ReturnType<typeof usualFlag>): string | undefined {
   return flag && `--${flag.name} ${flag.value ?? 'VALUE'}`;
 }
 

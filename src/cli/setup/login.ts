@@ -32,7 +32,7 @@ import {
 } from '../settings/plugin-settings.js';
 import {readBackend} from '../settings/reach-backends.js';
 import {originsIn} from '../settings/option-addresses.js';
-import {describeSettings, missingSetting, typed, type Settings} from '../settings/settings.js';
+import {describeSettings, flagUsage, missingSetting, type Settings} from '../settings/settings.js';
 import {confirmDestinations, pluginDestinations, type Destination} from './confirm-addresses.js';
 import {aboutCredentials, askService, isRefusal} from './check-credentials.js';
 import {takeOver, type ImportMode} from './take-over.js';
@@ -118,7 +118,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
   const [service] = addresses;
   const need = <K extends SettingKey>(key: K): NonNullable<Settings[K]> => {
     const {[key]: setting} = settings;
-    if (setting === undefined) throw missingSetting(key, typed(definitions[key].flag));
+    if (setting === undefined) throw missingSetting(key, flagUsage(definitions[key].flag));
     return setting;
   };
   const [url = '', tokenUrl = ''] = addresses.map((key) => addressOf(context, key, need(key), true));

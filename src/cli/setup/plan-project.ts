@@ -29,7 +29,7 @@ import {trustAddresses} from '../settings/credential-file.js';
 import {addressesIn} from '../settings/option-addresses.js';
 import {optionsFor, readPluginSettings} from '../settings/plugin-settings.js';
 import {readBackend} from '../settings/reach-backends.js';
-import {missingSetting, typed, type Settings} from '../settings/settings.js';
+import {flagUsage, missingSetting, type Settings} from '../settings/settings.js';
 import {newConfigName, type NewConfigName} from './config-name.js';
 import {signIn, type ProjectSetup, type StoredKind} from './login.js';
 import {takeOver} from './take-over.js';
@@ -106,7 +106,7 @@ export async function planProject(
   requireTogether(
     missingSettings(asked, ['projectSlug', ...needed], (key) => {
       // Its configuration is what is about to be written.
-      const error = missingSetting(key, typed(definitions[key].flag), variableOf(key));
+      const error = missingSetting(key, flagUsage(definitions[key].flag), variableOf(key));
       return withTrial(error, taken, known);
     }),
   );
@@ -331,17 +331,22 @@ export async function refuseExistingConfig(directory: string): Promise<void> {
   });
 }
 
-/** Offers in a terminal to set up a project that nothing configures, unless `build` is in one below, which is named. */
-export async function offerSetup(context: CommandContext, settings: Settings, build = ''): Promise<Settings> {
-  const {cwd, output} = context;
-  const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
+/** Refuses a build of a project below this folder, which has a configuration of its own. */
+async function refuseBuildBelow(cwd: string, build: string): Promise<void> {
   const path = resolve(cwd, build);
-  for (let project = path; !isSetUp && project.startsWith(join(cwd, sep)); project = dirname(project)) {
+  for (let project = path; project.startsWith(join(cwd, sep)); project = dirname(project)) {
     if ((await configIn(project).catch(() => undefined)) === undefined) continue;
     const name = folderFrom(cwd, project);
     const advice = `Instead of the folder, pass ${shellLine('-C', name, folderFrom(project, path))}`;
     throw createError('ERR_USAGE', `${build} belongs to the project in ${name}.`, {suggestions: [advice]});
   }
+}
+
+/** Offers in a terminal to set up a project that nothing configures. Returns its settings, or those given. */
+export async function offerSetup(context: CommandContext, settings: Settings, build = ''): Promise<Settings> {
+  const {cwd, output} = context;
+  const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
+  if (!isSetUp) await refuseBuildBelow(cwd, build);
   if (isSetUp || output.json || !canAsk(context)) return settings;
   if (!(await askYesNo('This project is not set up. Set it up now?', true, context))) return settings;
   const plan = await planProject(context, settings, {asks: true, verify: true, mode: 'ask'});

@@ -25,8 +25,9 @@ export function emptyAtFirst(name: string, member: 'listRedirects' | 'listAccess
 }
 
 /**
- * Asserts that no change of a target is lost that is made at the same time as others, each by another user.
- * @param count how many of them the target has. Resolves to how many were not refused.
+ * Asserts that simultaneous changes of a target, each by another user, are all kept unless they were refused. Resolves
+ * to how many were not refused.
+ * @param count how many of them the target has
  */
 export async function expectNoneLost<Change>(
   subject: Subject,

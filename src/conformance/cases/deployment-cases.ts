@@ -46,9 +46,8 @@ export const deploymentCases = {
       name: 'deploy: of two at the same time, one is live',
       needs: ['getDeployment', 'listDeployments'],
       proves:
-        'One of them may be refused; a success that `getDeployment` does not know is none. Those that are listed as ' +
-        'finished are those that `getDeployment` reports as finished, and the target runs the bundle of the first one ' +
-        'in the list.',
+        'One of them may be refused. `getDeployment` knows each that was accepted, the history lists as finished those ' +
+        'that it reports as finished, and the target runs the bundle of the first one in the list.',
       async run(subject) {
         const ids = [await subject.upload(), await subject.upload()];
         const outcomes = await Promise.all(ids.map((id) => outcomeOf(subject.again().deploy(id))));

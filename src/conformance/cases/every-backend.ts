@@ -208,7 +208,7 @@ function declaredSecrets({backend, service}: Subject): readonly (readonly [name:
   return values.filter((pair): pair is [string, string] => typeof pair[1] === 'string');
 }
 
-/** A secret of the same form. Of a URL, only the password is another one. */
+/** A secret of the same form. In a URL, only the password changes. */
 function otherThan(secret: string): string {
   const other = (text: string) => text.replaceAll(/[a-z0-9]/gi, (letter) => (letter === 'x' ? 'y' : 'x'));
   const url = URL.canParse(secret) ? new URL(secret) : undefined;

@@ -22,7 +22,7 @@ export function slugsLike(slug: string): readonly string[] {
   return [...continued(slug), ...others].filter((one) => one !== slug);
 }
 
-/** Slugs that begin with this one: what is done with a prefix, or with the keys between two, may take them, too. */
+/** Slugs that begin with this one: a match of a prefix, or a range of keys, may include them. */
 const continued = (slug: string): readonly string[] => [`${slug}2`, `${slug}z`];
 
 /** What a target has, by the member that shows it. */
@@ -56,7 +56,7 @@ export async function seenAt({subject, targetSlug}: Place): Promise<Seen> {
   return seen;
 }
 
-/** What tells what a target has from what another one has. */
+/** Tells the values of one target from those of another. */
 type Mark = 'OWN' | 'OTHER';
 
 /** Sets everything that a target can have, and waits until it is shown. */
@@ -150,8 +150,8 @@ export async function assertApart(place: Place, other: Place): Promise<void> {
 
 /**
  * Asserts that targets have nothing in common, all of them at once, because each pair would take too many calls.
- * @param made those that there are, the one that others are like first. `refused`: those whose slugs the service refuses
- * @param kept those that are to outlive the others, and then the first one
+ * @param made the targets that the service has made; the others are like the first one
+ * @param places `refused`: the targets whose slugs the service refuses. `kept`: those to delete last, its first one first
  */
 async function assertAllApart(
   made: readonly Place[],
