@@ -8,7 +8,7 @@ import {globalFlags, refuseExpanded, rejectEmptyValues} from './flags.js';
 import type {HostConfig} from './host-config.js';
 import type {Documents} from '../output/documents.js';
 import type {JsonDocument} from '../output/output.js';
-import {givenValue, markValues, rejectSwitchValues, withoutMarks} from './command-line.js';
+import {givenValue, givenValues, markValues, rejectSwitchValues, withoutMarks} from './command-line.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
@@ -136,7 +136,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     const flags = {...baseFlags, ...declared};
     rejectSwitchValues(this.argv, flags);
     // oclif would add its own words to the error.
-    if ('invalidate' in flags) await refuseExpanded(givenValue(this.argv, '--invalidate'));
+    if ('invalidate' in flags) for (const value of givenValues(this.argv, '--invalidate')) await refuseExpanded(value);
     // oclif would use stdin, perhaps a secret, as a missing argument.
     const own = Object.entries(args).map(([name, arg]) => [name, {...arg, ignoreStdin: true}] as const);
     try {

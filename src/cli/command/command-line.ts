@@ -97,14 +97,18 @@ type FlagShapes = Readonly<
   Record<string, {readonly type: string; readonly char?: string | undefined; readonly allowNo?: boolean}>
 >;
 
+/** The value that counts of those given for a flag. */
 export function givenValue(argv: readonly string[], name: string, char?: string): string | undefined {
+  return givenValues(argv, name, char).at(-1);
+}
+
+export function givenValues(argv: readonly string[], name: string, char?: string): readonly string[] {
   const words = beforeEnd(argv);
-  const values = words.flatMap((word, at) => {
+  return words.flatMap((word, at) => {
     if (word === name || word === char) return words[at + 1] ?? [];
     if (word.startsWith(`${name}=`)) return word.slice(name.length + 1);
     return char !== undefined && word.startsWith(char) ? word.slice(char.length).replace(/^=/, '') : [];
   });
-  return values.at(-1);
 }
 
 /** Whether a command of our package is oclif's: its output and its `--json` are oclif's, too. */

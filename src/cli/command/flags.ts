@@ -88,7 +88,7 @@ export const globalFlags = {
 };
 
 /** Refuses what a shell makes of an unquoted `/*`: the names in the root of this machine. */
-export async function refuseExpanded(pattern = ''): Promise<string> {
+export async function refuseExpanded(pattern: string): Promise<string> {
   const isName = /^\/[^/*]+$/.test(pattern) && (await exists(pattern));
   if (!isName) return pattern;
   const message = `${pattern} is a path on this machine: the shell has expanded a pattern that was not quoted.`;

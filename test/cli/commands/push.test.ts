@@ -113,6 +113,7 @@ describe('bundle:push', () => {
     for (const args of [
       ['target:invalidate', ...expanded],
       ['bundle:push', '--invalidate', ...expanded],
+      ['bundle:push', '--invalidate', ...expanded.slice(0, 1), '--invalidate', '/shop/*'],
     ]) {
       const {code, stderr} = await mycli([...args, '-t', 'staging']);
       expect({code, stderr}).toMatchObject({
