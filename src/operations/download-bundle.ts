@@ -7,7 +7,7 @@ import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {exists} from '../files/read-file.js';
 import {moveFile, verifyRegular} from '../files/write-files.js';
-import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
 import type {Host} from './host.js';
 import {explainMissing} from './explain-missing.js';
 import {namingCapabilities, resolveBundleId} from './list-bundles.js';
@@ -58,17 +58,8 @@ export async function downloadBundleFrom(open: OpenBackend, options: Destination
     });
     await part.forgetState();
     if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, despite its name.`);
-    return {
-      ...project,
-      bundleId,
-      path,
-      size,
-      sha256,
-      contentSha256,
-      files: entries.length,
-      resumedFrom,
-      verified,
-    };
+    const files = entries.length;
+    return {...project, bundleId, path, size, sha256, contentSha256, files, resumedFrom, verified};
   }
 }
 
@@ -86,6 +77,9 @@ export async function readDownloaded<Result>(
     await workspace.remove();
   }
 }
+
+/** After these, a repeat is refused, too. */
+const refusals: ReadonlySet<ErrorCode> = new Set(['ERR_BUNDLE_UNKNOWN', 'ERR_REJECTED', 'ERR_CAPABILITY_UNSUPPORTED']);
 
 /** Fetches the archive, resuming when the stream breaks off. `reported` is the digest that the backend sends. */
 async function fetchArchive(
@@ -141,7 +135,7 @@ async function fetchArchive(
         await part.discard();
       } else if (!isBroken || !(await waitToRetry({retries, reason: error.message, retryable: true}))) {
         signal.throwIfAborted();
-        if (left === undefined) throw error;
+        if (left === undefined || refusals.has(error.code)) throw error;
         const advice = `Run the command again to resume after the ${String(left.offset)} bytes in ${basename(part.path)}.`;
         throw amendError(error, {suggestions: [advice]});
       }

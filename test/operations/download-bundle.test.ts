@@ -167,6 +167,18 @@ describe('a download that breaks off', () => {
     expect(await filesIn(service)).toEqual(['build', 'bundle-1.tar.gz']);
   });
 
+  test('says nothing of a repeat once the bundle is gone, and keeps its part', async () => {
+    const service = await startService({faults: ['truncate:route=archive,after=100']});
+    await service.push();
+    await expect(download(service, {rateLimit: {maxRetries: 0}})).rejects.toMatchObject({code: 'ERR_NETWORK'});
+    service.runtime.clearFaults();
+    service.runtime.addFault('404:route=archive');
+    const error: unknown = await download(service).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({code: 'ERR_REJECTED', status: 404});
+    expect(String(Object(error).suggestions)).not.toContain('resume');
+    expect(await filesIn(service)).toContain('bundle-1.tar.gz.part');
+  });
+
   test('has all its retries again after each part that came', async () => {
     const service = await startService({faults: ['truncate:route=archive,after=100']});
     await service.push();
