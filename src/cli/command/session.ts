@@ -61,8 +61,8 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal, guardCo
     unicode: usesUnicode(env),
     annotating: env['GITHUB_ACTIONS'] === 'true',
   });
-  // npm sets it for `npx` and `npm exec`, whose program the shell may not find.
-  if (env['npm_command'] === 'exec') output.completeHints({program: ['npx', 'mycli']});
+  // npm sets it for `npx`, `npm exec` and scripts, which find a program that the shell may not.
+  if (env['npm_command'] !== undefined) output.completeHints({program: ['npx', 'mycli']});
   // Set before anything can fail and print one.
   const secrets = Object.keys(env).filter((name) => name.startsWith('MYCLI_') && isSecretName(name));
   output.addSecrets(secrets.flatMap((name) => env[name]?.trim() || []));

@@ -180,7 +180,7 @@ function uncheckable(
         ? `${targetSlug} has an access header. Set MYCLI_CHECK_HEADER to ${accessHeader}=@FILE, a file with its value, or check.headers.`
         : isGiven
           ? 'Check the user, the password and the headers of the check: the site refused them.'
-          : 'Set check.user in mycli.config and MYCLI_CHECK_PASSWORD, or check.headers.',
+          : 'Set MYCLI_CHECK_USER (or check.user in mycli.config) and MYCLI_CHECK_PASSWORD, or check.headers.',
       `If you expect that answer, set check.status to ${String(status)} in mycli.config.`,
       ...advice,
     ],

@@ -612,6 +612,9 @@ test('commands to type begin as mycli was called, in usage errors and for progra
   expect(created.stdout).toMatch(
     /^Wrote the plugin to \.\.\/acme\.\n[^]*\n {2}npx mycli plugins:link --no-install \.\n/,
   );
+  // A script of package.json finds what is installed in the project; the shell in which its advice is typed does not.
+  const script = await runWarm(['bundle:promote'], {cwd: project, env: {...env, npm_command: 'run-script'}});
+  expect(script.stderr).toContain('Run npx mycli bundle:promote --help for usage.');
 });
 
 test('bundle:prune says why it keeps what is there', async () => {

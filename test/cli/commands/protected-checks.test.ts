@@ -55,7 +55,7 @@ test('a site that asks for a login cannot be checked, is not asked again, and no
   expect([code, error.code]).toEqual([11, 'ERR_CHECK_REFUSED']);
   expect(error.message).toMatch(/cannot be checked.*401 Unauthorized.*It was not rolled back\.$/);
   expect(error.suggestions.join(' ')).toContain(
-    'Set check.user in mycli.config and MYCLI_CHECK_PASSWORD, or check.headers.',
+    'Set MYCLI_CHECK_USER (or check.user in mycli.config) and MYCLI_CHECK_PASSWORD, or check.headers.',
   );
   expect(error.suggestions.join(' ')).not.toContain('mycli bundle:rollback');
   const {bundleId} = (error as unknown as {details: {bundleId: number}}).details;
