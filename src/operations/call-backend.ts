@@ -11,7 +11,7 @@ import {
   type RequestOf,
 } from '../backends/members.js';
 import {backendTitle} from '../backends/names.js';
-import {createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../errors/index.js';
+import {catalogue, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../errors/index.js';
 import type {OpenBackend} from './open-backend.js';
 import type {DryRunOptions} from './options.js';
 
@@ -77,13 +77,15 @@ export async function quickLook<Result>(
  * tell.
  */
 export async function unlessUnreadable<Result>(
-  {signal}: OpenBackend,
+  {signal, host}: OpenBackend,
   reading: Promise<Result>,
   isFatal: (error: RuntimeCliError) => boolean = () => false,
 ): Promise<Result | undefined> {
   return reading.catch((error: unknown) => {
     signal.throwIfAborted();
     if (!isRuntimeCliError(error) || isFatal(error)) throw error;
+    // Its retries have been shown.
+    if (catalogue[error.code].kind === 'network') host.outlet.note(error.message);
     return undefined;
   });
 }

@@ -65,8 +65,9 @@ async function lookBeforeLargeUpload(
 ): Promise<void> {
   const size = content.kind === 'build' ? content.plan.totalBytes : content.bundle.size;
   // With `ifChanged`, the list is read anyway.
-  if (size <= largeBytes || open.backend.plugin !== undefined || mayFallBack || ifChanged) return;
-  if (release === undefined) {
+  if (size <= largeBytes || mayFallBack || ifChanged) return;
+  // What a plugin's backend does about a target that is busy, its deployment tells.
+  if (release === undefined || open.backend.plugin !== undefined) {
     await unlessUnreadable(open, invoke(open, 'listBundles', {limit: 1}), failsEveryRequest);
     return;
   }

@@ -42,6 +42,15 @@ async function mycli(args: readonly string[], env: Readonly<Record<string, strin
   return ended;
 }
 
+test('bundle:push: that the service was not reached before a large build is said before the archive', async () => {
+  await startRuntime();
+  await runtime.close();
+  await writeFile(join(project, 'build/static/large.bin'), Buffer.alloc(21_000_000));
+  const {code, stderr} = await mycli(['push', '--runtime-backend', 'legacy']);
+  expect(code).toBe(6);
+  expect(stderr).toMatch(/Cannot connect to \S+: connection refused[^]*Archive: [^]*Error: Cannot connect/);
+});
+
 describe('bundle:push', () => {
   test.each([
     ['legacy, v1', ['--runtime-backend', 'legacy'], 'legacy', 'v1'],

@@ -4,6 +4,7 @@ import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import {pushRuntimeBundle} from '../calls.js';
+import {acme} from '../acme.js';
 import {startService, type Service} from '../pushed-bundles.js';
 import {startRecordingServer} from '../../recording-server.js';
 
@@ -127,4 +128,26 @@ test('a large upload that nothing is against costs one request more', async () =
   await makeLarge(service);
   await push(service);
   expect(routes(service)).toEqual(['upload', 'list', 'upload']);
+});
+
+test("the list of a plugin's backend is read before a large upload, not its history: busy may be nothing to it", async () => {
+  const service = await startService();
+  await makeLarge(service);
+  const calls: string[] = [];
+  const members = {
+    listBundles() {
+      calls.push('list');
+      return Promise.reject(Object.assign(new Error('There is no connection.'), {code: 'ERR_NETWORK'}));
+    },
+    listDeployments() {
+      calls.push('history');
+      return Promise.resolve({items: []});
+    },
+    upload() {
+      calls.push('upload');
+      return Promise.resolve({bundleId: 1, raw: undefined});
+    },
+  };
+  await push(service, acme(members));
+  expect(calls).toEqual(['list', 'upload']);
 });
