@@ -16,8 +16,8 @@ import type {Settings, SettingValue, ValueSource} from './settings.js';
 
 export interface PluginSettings {
   readonly options: SettingValue<'backendOptions'>[string];
-  /** The variables that `auth:login` has stored. They are set now, and none of them was. */
-  readonly storedVariables: readonly string[];
+  /** The variables that `auth:login` has stored, none of which is set. Set them to use the backend. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Where its secrets come from. Undefined if there are none. */
   readonly source: ValueSource | undefined;
 }
@@ -25,8 +25,7 @@ export interface PluginSettings {
 /**
  * The options of a backend. On the command line, the value of a secret option is the literal text, `@FILE`, or `-` for
  * stdin, as for the host's own secrets. Other options may start with `@` or be `-`, and are left alone. Secrets that
- * `auth:login` stored have the lowest precedence; variables among them are set, since libraries read them, too. Masks
- * what it reads.
+ * `auth:login` stored have the lowest precedence. Masks what it reads.
  */
 export async function readPluginSettings(
   registration: BackendRegistration,
@@ -45,13 +44,12 @@ export async function readPluginSettings(
   output.addSecrets(Object.values(stored));
   const isNamed = [backend.name, qualifiedName(plugin, backend.name)].includes(settings.runtimeBackend.value);
   const read = isNamed ? await readSecretFlags(secrets, context) : {};
-  const options = useSecrets(stored, secretEnv, context);
-  const storedVariables = Object.keys(stored).filter((key) => secretEnv.includes(key));
+  const {variables, options} = divideSecrets(stored, secretEnv);
   const source = sourceOfSecrets(registration, given, context);
   const isStored = Object.keys(stored).length > 0;
   return {
     options: {...options, ...given, ...read},
-    storedVariables,
+    variables,
     source: isStored ? {kind: 'stored', name: `credentials stored for ${name}`} : source,
   };
 }
@@ -87,16 +85,17 @@ export function configuredAddresses(
   return configured;
 }
 
-/** Sets those secrets of a backend that are variables. Returns the others, as options. */
-export function useSecrets(
+/** The secrets of a backend that are variables, which its libraries read, too, and the others, as options. */
+export function divideSecrets(
   secrets: Readonly<Record<string, string>>,
-  variables: readonly string[],
-  {env}: Pick<CommandContext, 'env'>,
-): PluginSettings['options'] {
+  names: readonly string[],
+): Pick<PluginSettings, 'variables' | 'options'> {
   const entries = Object.entries(secrets);
-  for (const [name, value] of entries) if (variables.includes(name)) env[name] = value;
-  const options = entries.filter(([name]) => !variables.includes(name));
-  return Object.fromEntries(options.map(([name, value]) => [name, new OptionText(value)]));
+  const options = entries.filter(([name]) => !names.includes(name));
+  return {
+    variables: Object.fromEntries(entries.filter(([name]) => names.includes(name))),
+    options: Object.fromEntries(options.map(([name, value]) => [name, new OptionText(value)])),
+  };
 }
 
 /** The secret options on the command line. Masks what it reads. */

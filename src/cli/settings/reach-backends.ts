@@ -68,6 +68,7 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
     await confirmAddresses(context, settings, {registration, writes, readsLogs});
   }
   const used = registration && (await readPluginSettings(registration, context, settings));
+  Object.assign(context.env, used?.variables);
   context.secretSource = used?.source;
   const backendOptions = used?.options ?? connection.backendOptions;
   const place = describeResolved(settings, cwd);

@@ -8,7 +8,7 @@ import type {CommandContext} from '../command/command-context.js';
 import {describeTime} from '../output/table.js';
 import {isPluginBackend} from '../settings/connection-options.js';
 import {credentialKind, credentialRows, withCredentialSource} from '../settings/credential-file.js';
-import {readPluginSettings} from '../settings/plugin-settings.js';
+import {readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';
 import {readBackend, type ConfiguredBackend} from '../settings/reach-backends.js';
 import {describeSettings, type Settings, type ValueSource} from '../settings/settings.js';
 import {confirmAddresses} from './confirm-addresses.js';
@@ -132,6 +132,7 @@ export async function checkServices(
   if (registration !== undefined) {
     const {name, backend} = registration;
     const used = await readPluginSettings(registration, context, settings);
+    Object.assign(context.env, used.variables);
     const row = {backend: name, source: used.source?.name ?? null};
     const read = () => readBackend(context, settings, backend, used.options);
     return [verify ? {...row, ...(await checkService(context, settings, name, read, used.source))} : row];
@@ -185,11 +186,12 @@ export async function describeBackends(
     const {name, backend, plugin, version = context.config.version} = registration;
     const {summary, formats} = backend;
     const facts = {name, plugin, version, summary, formats, capabilities: capabilitiesOf(backend)};
-    let setVariables: readonly string[] = [];
+    let set: PluginSettings['variables'] = {};
     try {
       if (verify) await confirmAddresses(context, settings, {registration});
-      const {options, storedVariables, source} = await readPluginSettings(registration, context, settings);
-      setVariables = storedVariables;
+      const {options, variables, source} = await readPluginSettings(registration, context, settings);
+      set = variables;
+      Object.assign(context.env, set);
       const read = await readBackend(context, settings, backend, options);
       const {problem, missing, unfit} = read.resolved;
       const configured = problem === undefined;
@@ -205,7 +207,7 @@ export async function describeBackends(
       const missing = Array.isArray(problems) ? problems.map(String) : [error.message];
       described.push({...facts, configured: false, missing});
     } finally {
-      for (const variable of setVariables) Reflect.deleteProperty(context.env, variable);
+      for (const variable of Object.keys(set)) Reflect.deleteProperty(context.env, variable);
     }
   }
   return described;

@@ -24,10 +24,10 @@ import {
 import {checkedSecret, credentialSettings, keyFileIn} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/load-backends.js';
 import {
+  divideSecrets,
   optionsFor,
   readPluginSettings,
   readSecretFlags,
-  useSecrets,
   type PluginSettings,
 } from '../settings/plugin-settings.js';
 import {readBackend} from '../settings/reach-backends.js';
@@ -198,7 +198,8 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
   const configured = pluginDestinations(context, given, `secrets of the ${name} backend`);
   const enter = (values: Readonly<Record<string, string>>): Entered => {
     const options = Object.keys(values);
-    const secrets = useSecrets(values, backend.secretEnv ?? [], context);
+    const {variables, options: secrets} = divideSecrets(values, backend.secretEnv ?? []);
+    Object.assign(context.env, variables);
     const credentials = {options, values: {...values}, origins: [...originsIn(given)]};
     return {
       facts: {backend: name, options, kind: 'options'},
@@ -308,9 +309,7 @@ async function signInToPlugin(
 ): Promise<StoredKind | undefined> {
   const registration = (await loadAllBackends(context, settings)).find(name);
   const {secrets = [], secretEnv = []} = registration.backend;
-  const {source, storedVariables} = await readPluginSettings(registration, context, settings);
-  // So that the next reading says again that they are stored.
-  for (const variable of storedVariables) Reflect.deleteProperty(context.env, variable);
+  const {source} = await readPluginSettings(registration, context, settings);
   if (source !== undefined || secrets.length + secretEnv.length === 0) return undefined;
   if (!(await askYesNo(`Log in to the ${name} backend now?`, true, context))) return undefined;
   try {

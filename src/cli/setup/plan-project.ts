@@ -188,7 +188,8 @@ export async function planProject(
 /** What a plugin's backend still needs before a push can use it, and where its secrets come from. */
 async function readiness(registration: BackendRegistration, context: CommandContext, settings: Settings) {
   try {
-    const {options, source} = await readPluginSettings(registration, context, settings);
+    const {options, variables, source} = await readPluginSettings(registration, context, settings);
+    Object.assign(context.env, variables);
     const {resolved} = await readBackend(context, settings, registration.backend, options);
     return {problem: resolved.problem, source};
   } catch (error) {
