@@ -5,7 +5,6 @@ import type {BackendRegistration} from '../../backends/registry.js';
 import type {Backend} from '../../backends/contract.js';
 import {unfitSlugs, unsetOptions} from '../../backends/resolve-backend.js';
 import {createError} from '../../errors/index.js';
-import {isLoopback} from '../../http/origin.js';
 import {slugMessage} from '../../settings/schemas.js';
 import type {CommandContext} from '../command/command-context.js';
 import {type ServiceKey, checkUrl, isPluginBackend, missingApiSettings} from '../settings/connection-options.js';
@@ -86,16 +85,6 @@ export async function interview(context: CommandContext, settings: Settings): Pr
   const unstored = Object.entries(known).filter(([, setting]) => setting?.source.kind !== 'stored');
   const answers = Object.fromEntries<unknown>(unstored) as Settings;
   return {...answers, ...(await storedSettings(answers, context.credentialFile))};
-}
-/** A last login to this machine was one to `runtime:start`, which may be gone, and is no project's service. */
-export function withoutTrial(settings: Settings): Settings {
-  const isTrial = (setting: Setting<string> | undefined) =>
-    setting?.source.kind === 'stored' && URL.canParse(setting.value) && isLoopback(new URL(setting.value).hostname);
-  return {
-    ...settings,
-    origin: isTrial(settings.origin) ? undefined : settings.origin,
-    apiOrigin: isTrial(settings.apiOrigin) ? undefined : settings.apiOrigin,
-  };
 }
 /** Whether a flag or a variable sets it, so that there is nothing to ask. */
 function isGiven(setting: Setting<unknown> | undefined): boolean {

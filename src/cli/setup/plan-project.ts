@@ -19,6 +19,7 @@ import {definitions, variableOf} from '../../settings/definitions.js';
 import {listPaths, listReasons} from '../../text/entry-names.js';
 import {asRecord} from '../../text/json.js';
 import {shellLine} from '../../text/suggest.js';
+import {isLoopback} from '../../http/origin.js';
 import {hasCredentials} from '../../http/redact.js';
 import type {CommandContext} from '../command/command-context.js';
 import {bundleOptions, missingSettings, requireTogether} from '../command/operation-options.js';
@@ -34,7 +35,7 @@ import {newConfigName, type NewConfigName} from './config-name.js';
 import {signIn, type ProjectSetup, type StoredKind} from './login.js';
 import {takeOver} from './take-over.js';
 import {askYesNo, canAsk} from './prompts.js';
-import {withoutTrial, interview, backendOf, folderFrom, pluginOf} from './interview.js';
+import {interview, backendOf, folderFrom, pluginOf} from './interview.js';
 
 interface ProjectPlan {
   readonly config: MycliConfig;
@@ -53,19 +54,17 @@ interface ProjectPlan {
   readonly framework?: string | undefined;
 }
 
-/** A missing origin, with the address on this machine that the last login was to: it is only used if it is passed. */
-function withTrial(error: RuntimeCliError, taken: Settings, known: Settings): RuntimeCliError {
-  if (error.code !== 'ERR_ORIGIN_MISSING') return error;
-  const addresses = [
-    ['--origin', taken.origin, known.origin] as const,
-    ['--api-origin', taken.apiOrigin, known.apiOrigin] as const,
-  ];
-  const suggestions = addresses.flatMap(([flag, trial, kept]) =>
-    trial === undefined || kept !== undefined
-      ? []
-      : [`For your login to this machine, pass ${shellLine(flag, trial.value)}`],
-  );
-  return amendError(error, {suggestions});
+/** A last login to this machine was one to `runtime:start`, which may be gone: it is only used if it is passed. */
+function withoutTrial(settings: Settings): {readonly known: Settings; readonly advice: readonly string[]} {
+  const trials = (['origin', 'apiOrigin'] as const).flatMap((key) => {
+    const {value = '', source} = settings[key] ?? {};
+    const isTrial = source?.kind === 'stored' && URL.canParse(value) && isLoopback(new URL(value).hostname);
+    return isTrial ? [{key, flag: `--${String(definitions[key].flag?.name)}`, value}] : [];
+  });
+  return {
+    known: {...settings, ...Object.fromEntries(trials.map(({key}) => [key, undefined]))},
+    advice: trials.map(({flag, value}) => `For your login to this machine, pass ${shellLine(flag, value)}`),
+  };
 }
 
 /** Completes the settings of a new project, by asking if possible, and stores its credentials. */
@@ -87,7 +86,7 @@ export async function planProject(
   const server = await serverBeside(detected, cwd);
   if (server !== undefined) output.warn(server);
   const taken = await takeOver(context, settings, setup.mode);
-  const known = withoutTrial(taken);
+  const {known, advice} = withoutTrial(taken);
   const suggested = await withSuggestions(known, detected, cwd);
   const {origin, apiOrigin} = taken;
   if (setup.asks && !isPluginBackend(preference) && (origin ?? apiOrigin) === undefined) {
@@ -107,7 +106,7 @@ export async function planProject(
     missingSettings(asked, ['projectSlug', ...needed], (key) => {
       // Its configuration is what is about to be written.
       const error = missingSetting(key, flagUsage(definitions[key].flag), variableOf(key));
-      return withTrial(error, taken, known);
+      return error.code === 'ERR_ORIGIN_MISSING' ? amendError(error, {suggestions: advice}) : error;
     }),
   );
   const slugs = {projectSlug: asked.projectSlug?.value, targetSlug: asked.targetSlug?.value};
