@@ -572,6 +572,22 @@ export const brokenBackends: readonly BrokenBackend[] = [
       if (request.add !== undefined) await good.changeAccess(request, context);
     },
   })),
+  broken('shares the access headers of a target with its copy', (good) => {
+    const sources = new Map<string, string>();
+    const shared = <Request extends {readonly targetSlug: string}>(request: Request): Request => {
+      return {...request, targetSlug: sources.get(request.targetSlug) ?? request.targetSlug};
+    };
+    return {
+      async createTarget(request, context) {
+        const {targetSlug, copyFrom} = request;
+        const made = await good.createTarget(request, context);
+        if (copyFrom !== undefined) sources.set(targetSlug, copyFrom);
+        return made;
+      },
+      listAccess: (request, context) => good.listAccess(shared(request), context),
+      changeAccess: (request, context) => good.changeAccess(shared(request), context),
+    };
+  }),
   broken('replaces an access header when it adds another one', (good) => ({
     changeAccess: async (request, context) => {
       const {targetSlug, add} = request;
@@ -840,6 +856,15 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return mistaking('ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK')(call, context);
     },
   ),
+  broken('denies an upload if it cannot look for it when an answer is lost', (good) => ({
+    upload: (bundle, context) =>
+      good.upload(bundle, context).catch(async (error: unknown) => {
+        if (Object(error).code !== 'ERR_OUTCOME_UNKNOWN') throw error;
+        const [newest] = await firstOf(good.listBundles, {limit: 1}, context);
+        if (newest?.message !== bundle.message) throw error;
+        return {bundleId: newest.bundleId, raw: undefined};
+      }),
+  })),
   brokenCall('adds an access header again when an answer is lost', 'changeAccess', (call, context) =>
     call(context).catch((error: unknown) => {
       if (Object(error).code !== 'ERR_OUTCOME_UNKNOWN') throw error;

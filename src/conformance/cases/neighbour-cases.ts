@@ -105,7 +105,7 @@ async function change({subject, targetSlug}: Place, mark: Mark): Promise<Seen> {
 }
 
 /** Removes everything from a target, and then the target, as far as the service lets it. */
-async function strip({subject, targetSlug}: Place, other: Place): Promise<void> {
+export async function strip({subject, targetSlug}: Place, other: Place): Promise<void> {
   const {setVariables, listRedirects, changeRedirect, listAccess, changeAccess, updateTarget, deleteTarget} =
     subject.backend;
   if (!(setVariables ?? changeRedirect ?? changeAccess ?? updateTarget ?? deleteTarget)) return;

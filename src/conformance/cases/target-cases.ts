@@ -6,7 +6,7 @@ import {idsOf, type MemberCallOptions, type MemberCases, type Subject} from '../
 import {emptyAtFirst, expectNoneLost} from './configuration-cases.js';
 import {withOtherSecrets} from './every-backend.js';
 import {longCase} from './list-cases.js';
-import {fill, isMade, makePrimary, seenAt, type Place, type Seen} from './neighbour-cases.js';
+import {fill, isMade, makePrimary, seenAt, strip, type Place, type Seen} from './neighbour-cases.js';
 
 const newSlug = 'conformance-new';
 const unknownSlug = 'conformance-none';
@@ -38,9 +38,9 @@ export const targetCases = {
       name: 'create-target: a copy starts with what its source has, which must be there',
       isFor: ({copiesTargets}) => copiesTargets !== false,
       proves:
-        'Variables, redirects and settings are copied, and the source keeps them. Whether production is, is not ' +
-        'looked at. A source that is unknown, or of another project, is an error. A backend that ignores `copyFrom` ' +
-        'sets `copiesTargets` to false.',
+        'Variables, redirects and settings are copied. The source keeps them and its access headers, also when the ' +
+        'copy loses its own and is deleted. Whether production is copied is not looked at. A source that is unknown, ' +
+        'or of another project, is an error. A backend that ignores `copyFrom` sets `copiesTargets` to false.',
       async run(subject) {
         const create = async (wanted: string, copyFrom?: string): Promise<Place> => {
           const {targetSlug} = await subject.call('createTarget', {targetSlug: wanted, name: wanted, copyFrom});
@@ -51,11 +51,14 @@ export const targetCases = {
         const belongsToOne = (await subject.flagOf(source.targetSlug)) === 'production';
         const copied = ({listVariables, listRedirects, readTarget}: Seen) =>
           JSON.stringify({listVariables, listRedirects, readTarget: belongsToOne || readTarget});
-        const filled = copied(await fill(source, 'OTHER'));
+        const kept = (seen: Seen) => `${copied(seen)} ${seen['listAccess']}`;
+        const filled = await fill(source, 'OTHER');
         const copy = await create(newSlug, source.targetSlug);
-        await subject.becomes('what the copy has', [filled], async () => copied(await seenAt(copy)));
+        await subject.becomes('what the copy has', [copied(filled)], async () => copied(await seenAt(copy)));
         if (subject.backend.setVariables) await expectVariable(copy, 'CONFORMANCE', 'a value');
-        expectAnswer('what its source has after the copy', copied(await seenAt(source)), filled);
+        expectAnswer('what its source has after the copy', kept(await seenAt(source)), kept(filled));
+        await strip(copy, source);
+        expectAnswer('what its source has after the deletion of the copy', kept(await seenAt(source)), kept(filled));
         const work = subject.call('createTarget', {targetSlug: 'conformance-other', copyFrom: unknownSlug});
         await expectError('a copy of an unknown target', work, anyError);
         if (subject.service.projectSlug !== undefined) return;
