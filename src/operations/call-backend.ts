@@ -74,7 +74,7 @@ export async function quickLook<Result>(
 
 /**
  * What can be read. Undefined if the service refuses or fails, unless `isFatal`: what the caller is about to do will
- * tell.
+ * tell. That it was not reached is shown, as its retries were.
  */
 export async function unlessUnreadable<Result>(
   {signal, host}: OpenBackend,
@@ -84,7 +84,6 @@ export async function unlessUnreadable<Result>(
   return reading.catch((error: unknown) => {
     signal.throwIfAborted();
     if (!isRuntimeCliError(error) || isFatal(error)) throw error;
-    // Its retries have been shown.
     if (catalogue[error.code].kind === 'network') host.outlet.note(error.message);
     return undefined;
   });
