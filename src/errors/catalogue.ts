@@ -97,7 +97,7 @@ export const catalogue = {
     summary:
       'Code from a configuration file or a plugin ended the process, threw where nothing catches it, or never finished.',
   },
-  ERR_VETOED: {kind: 'input', summary: 'A plugin vetoed the change. Nothing was changed.'},
+  ERR_VETOED: {kind: 'input', summary: 'A plugin vetoed the change, so it was not made.'},
   ERR_GUARD_REFUSED: {
     kind: 'input',
     summary: 'A guard of the target refused the deployment: `details.failures` says which. Nothing was changed.',
@@ -105,7 +105,7 @@ export const catalogue = {
   ERR_SAFETY: {kind: 'input', summary: '`MYCLI_SAFETY` does not allow the change. Nothing was changed.'},
   ERR_HOOK_FAILED: {
     kind: 'input',
-    summary: 'A plugin that must be asked before a change failed, or did not answer in time. Nothing was changed.',
+    summary: 'A plugin that must be asked before a change failed, or did not answer in time: the change was not made.',
   },
   ERR_UNAUTHORIZED: {kind: 'credentials', summary: 'The server refused the credentials (401).'},
   ERR_FORBIDDEN: {kind: 'credentials', summary: 'The credentials do not allow this (403).'},

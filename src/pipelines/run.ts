@@ -2,6 +2,7 @@ import {Listr, ListrTaskEventType, ListrTaskState, type ListrRendererFactory, ty
 import type {PlannedWrite} from '../backends/contract.js';
 import {isRuntimeCliError} from '../errors/index.js';
 import {messageOf} from '../errors/system-failure.js';
+import {asRecord} from '../text/json.js';
 import type {Release} from '../operations/deploy/release.js';
 import type {RunHost} from '../operations/host.js';
 import {rendererOf} from './display.js';
@@ -145,6 +146,7 @@ function taskOf<Request>(
         if (name === 'resolve' && terminal?.redraws === true) settings?.forEach((line) => outlet.note(line));
       } catch (thrown) {
         const error = await fail(thrown, name, ledger);
+        outlet.title(`${title}: ${howFailed(error)}`);
         // listr2 reads the message of what it catches, and an abort can have any reason.
         throw error instanceof Error ? error : new Error(messageOf(error));
       } finally {
@@ -158,6 +160,15 @@ async function fail(thrown: unknown, step: string | undefined, ledger: Ledger): 
   const error = ledger.open === undefined ? thrown : await explainMissingProject(thrown, ledger.open);
   ledger.failure ??= {step, error};
   return error;
+}
+
+/** What a step that failed says of itself. One that a plugin has not allowed has not sent anything. */
+function howFailed(error: unknown): string {
+  if (!isRuntimeCliError(error)) return 'failed';
+  const {plugin, vetoes} = error.details ?? {};
+  if (error.code === 'ERR_HOOK_FAILED') return `not allowed, because ${String(plugin)} failed`;
+  if (error.code !== 'ERR_VETOED' || !Array.isArray(vetoes)) return 'failed';
+  return `vetoed by ${vetoes.map((veto) => String(asRecord(veto)['plugin'])).join(', ')}`;
 }
 
 /** Tells of the states of a task: in events, and in a log with a line for each output and for the outcome. */
@@ -187,7 +198,7 @@ function follow(
       const error = explain(ledger.failure?.error, ledger);
       const code = isRuntimeCliError(error) ? error.code : undefined;
       onEvent?.({...event, status: 'failed', durationMs, code});
-      log?.info(`${title}: failed ${took}`);
+      log?.info(`${task.title ?? title} ${took}`);
     }
   });
 }

@@ -86,7 +86,7 @@ async function askPlugin(answer: unknown): Promise<void> {
     bundleIds: [],
   } as const;
   const output = {warn: () => undefined, debug: () => undefined, clean: String};
-  await askBeforeWrite(planned, {dryRun: false}, {config, output, signal: new AbortController().signal});
+  await askBeforeWrite(planned, {dryRun: false, isFirst: true}, {config, output, signal: new AbortController().signal});
 }
 
 /** Deploys to a target that has run `earlier`. The first deployment ends as `first`; another one is fine. */

@@ -46,6 +46,17 @@ describe('a log', () => {
     expect(lines).toEqual(['Prepare [0 ms]', 'Upload the bundle: failed [0 ms]', 'Not run: Deploy to staging, Check']);
     expect(steps().slice(-3)).toEqual(['upload failed', 'deploy skipped', 'check skipped']);
   });
+
+  test.each([
+    ['ERR_VETOED', {vetoes: [{plugin: 'a'}, {plugin: 'b'}]}, 'vetoed by a, b'],
+    ['ERR_HOOK_FAILED', {plugin: 'a'}, 'not allowed, because a failed'],
+  ] as const)('a log says which plugins have not allowed a step (%s)', async (code, details, said) => {
+    const {lines, start} = logged();
+    const refused = createError(code, 'No.', {details});
+    const running = start(step('upload', 'Upload the bundle', () => Promise.reject(refused)));
+    await expect(running).rejects.toBe(refused);
+    expect(lines).toEqual([`Upload the bundle: ${said} [0 ms]`]);
+  });
 });
 
 test('a step knows what the step before it has made known, and a warning that is given twice is told once', async () => {

@@ -111,7 +111,8 @@ export class CommandContext {
         config &&
         (async (planned, {dryRun}) => {
           const {askBeforeWrite} = await import('../settings/write-hooks.js');
-          await askBeforeWrite(planned, {dryRun}, {config, output, signal: session.signal});
+          const isFirst = session.ledgers.every(({changes}) => changes.length === 0);
+          await askBeforeWrite(planned, {dryRun, isFirst}, {config, output, signal: session.signal});
         }),
       checkRecords: checkRecordFiles(this.config.dataDir),
       onCleanup: (work) => void session.cleanups.push(work),

@@ -54,16 +54,18 @@ interface Asking {
 /**
  * Asks every plugin whether a change may be made. What cannot answer has not allowed it: nothing has been sent yet, so
  * that trying again costs less than a change during a freeze.
+ * @param options `isFirst`: whether the command has changed nothing before
  */
 export async function askBeforeWrite(
   planned: PlannedWrite,
-  {dryRun}: {readonly dryRun: boolean},
+  {dryRun, isFirst}: {readonly dryRun: boolean; readonly isFirst: boolean},
   {config, output, signal}: Asking,
 ): Promise<void> {
   signal.throwIfAborted();
   const answers = await runHooks(config, beforeHook, {...planned, dryRun}, [signal], beforeWriteTimeoutMs);
   signal.throwIfAborted();
   const {operation} = planned;
+  const state = isFirst ? ' Nothing was changed.' : '';
   const vetoes = answers.flatMap(({plugin, ...answer}) => {
     const veto = 'result' in answer && isRecord(answer.result) ? answer.result['veto'] : undefined;
     const reason = typeof veto === 'string' ? lineOf(veto, output) : '';
@@ -73,7 +75,7 @@ export async function askBeforeWrite(
     const reasons = vetoes.map(({plugin, reason}) =>
       asSentence(`Plugin ${plugin} vetoed the ${writeNouns[operation]}: ${reason}`),
     );
-    throw createError('ERR_VETOED', `${reasons.join(' ')} Nothing was changed.`, {
+    throw createError('ERR_VETOED', `${reasons.join(' ')}${state}`, {
       suggestions: ['Run the command again once the plugin allows it.'],
       details: {operation, vetoes},
     });
@@ -83,7 +85,7 @@ export async function askBeforeWrite(
   const {plugin} = failed;
   const cause = 'error' in failed ? failed.error : new Error('it must return nothing or {veto: "the reason"}');
   const what = asSentence(`Plugin ${plugin}: its ${beforeHook} hook failed: ${lineOf(messageOf(cause), output)}`);
-  throw createError('ERR_HOOK_FAILED', `${what} Nothing was changed.`, {
+  throw createError('ERR_HOOK_FAILED', `${what}${state}`, {
     suggestions: [withoutPlugin(plugin)],
     details: {operation, plugin},
     cause,

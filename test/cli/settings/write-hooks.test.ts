@@ -26,9 +26,12 @@ const planned: PlannedWrite = {
 };
 const never = new AbortController().signal;
 
-function ask(hooks: Readonly<Record<string, HookFunction | string>>, more: {signal?: AbortSignal} = {}) {
+function ask(
+  hooks: Readonly<Record<string, HookFunction | string>>,
+  {isFirst = true, ...more}: {signal?: AbortSignal; isFirst?: boolean} = {},
+) {
   const config = configOf('mycli:before-write', hooks);
-  return askBeforeWrite(planned, {dryRun: false}, {config, output: createOutput(), signal: never, ...more});
+  return askBeforeWrite(planned, {dryRun: false, isFirst}, {config, output: createOutput(), signal: never, ...more});
 }
 
 function tell(
@@ -78,6 +81,13 @@ describe('asking plugins before a change', () => {
     });
   });
 
+  test('does not say that nothing was changed if the command has changed something before', async () => {
+    const vetoed = ask({a: () => ({veto: 'a freeze'})}, {isFirst: false});
+    await expect(vetoed).rejects.toThrow(/^Plugin a vetoed the push: a freeze\.$/);
+    const failed = ask({a: () => Promise.reject(new Error('no'))}, {isFirst: false});
+    await expect(failed).rejects.toThrow(/^Plugin a: its mycli:before-write hook failed: no\.$/);
+  });
+
   test.each<[string, HookFunction | string, string]>([
     ['throws', () => Promise.reject(new Error('the calendar is\nunreachable')), 'the calendar is unreachable'],
     ['answers something else', () => ({vetoed: true}), 'it must return nothing or {veto: "the reason"}'],
@@ -98,7 +108,7 @@ describe('asking plugins before a change', () => {
     const seen: HookFunction = ({signal}) => void signals.push(signal);
     const config = configOf('mycli:before-write', {a: seen});
     const runHook = vi.spyOn(config, 'runHook');
-    await askBeforeWrite(planned, {dryRun: false}, {config, output: createOutput(), signal: never});
+    await askBeforeWrite(planned, {dryRun: false, isFirst: true}, {config, output: createOutput(), signal: never});
     expect(runHook).toHaveBeenCalledWith('mycli:before-write', expect.anything(), 60_000, true);
     expect(signals).toEqual([expect.objectContaining({aborted: true})]);
   });
