@@ -286,7 +286,9 @@ export function unknownCommand(
     const {command, or, note = ''} = old;
     const other = or === undefined ? [] : [' or ', {run: [or]}];
     const suggestions: readonly Suggestion[] =
-      command[0] === 'help' ? [asSentence(note), list] : [['Did you mean ', {run: command}, ...other, '?']];
+      command[0] === 'help'
+        ? [typeof note === 'string' ? asSentence(note) : note, list]
+        : [['Did you mean ', {run: command}, ...other, '?']];
     return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${old.words.join(' ')}`, {suggestions});
   }
   const isTopic = topics.some(({name}) => name === first);

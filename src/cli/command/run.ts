@@ -7,6 +7,7 @@ import {settings} from '@oclif/core/settings';
 import {runningPlugin} from '../../backends/plugins/plugin-code.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
+import {shellLine} from '../../text/suggest.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
 import {
@@ -180,6 +181,7 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
     process.stdout.write(`${config.userAgent}\n`);
   } else if (asksForHelp && hasPage) {
     session.output.releaseStdout();
+    config.bin = shellLine(...session.output.program);
     await new GroupedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
   } else if (command === undefined) {
     const listed = config.options.userPlugins === true ? userPlugins(config.dataDir) : [];

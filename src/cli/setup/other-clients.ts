@@ -1,3 +1,5 @@
+import type {Suggestion} from '../../errors/suggestion.js';
+
 /** A word of another client and its equivalent: a suggestion and, for a client, a row of docs/guides/coming-from.md. */
 export interface OldWord {
   readonly client: string;
@@ -6,22 +8,33 @@ export interface OldWord {
   readonly now: string;
   /** What else it may stand for. */
   readonly or?: string;
-  readonly note?: string;
+  /** A string in rows of the guide. */
+  readonly note?: Suggestion;
 }
 
-const functions = 'The app of a target is one server: mycli status shows what each target runs';
-const scripts = 'mycli runs no scripts of package.json: run npm run build, then mycli push';
+const functions: Suggestion = [
+  'The app of a target is one server. To see what each target runs, run ',
+  {run: ['status']},
+];
+const scripts: Suggestion = ['mycli runs no scripts of package.json: run npm run build, then ', {run: ['bundle:push']}];
 const elsewhere = "Find members, certificates, notifications and metrics on the service's website";
 const onWebsite = "Create and delete projects on the service's website";
-const domain = 'Set externalHost in targets.SLUG.settings of mycli.config, then run mycli target:apply';
-const ofTargets = 'Set redirects and access in targets.SLUG of mycli.config, then run mycli target:apply';
+const apply = {run: ['target:apply', 'SLUG']};
+const domain: Suggestion = ['Set externalHost in targets.SLUG.settings of mycli.config, then run ', apply];
+const ofTargets: Suggestion = ['Set redirects and access in targets.SLUG of mycli.config, then run ', apply];
 const oneTarget = 'Pass --target SLUG, or set targetSlug in mycli.config';
-const running = 'Neither a deployment nor an app can be stopped: mycli rollback deploys what ran before';
-const watched = 'mycli watches no files: run mycli push after each build. mycli logs follows what the app logs';
-const manual = 'Run mycli COMMAND --help, or read the folder docs of the package';
+const running: Suggestion = [
+  'Neither a deployment nor an app can be stopped. To deploy what ran before, run ',
+  {run: ['bundle:rollback']},
+];
+const watched: Suggestion = ['mycli watches no files. After each build, run ', {run: ['bundle:push']}];
+const manual: Suggestion = ['Read the folder docs of the package, or run ', {run: ['COMMAND', '--help']}];
 const newVersion = 'Upgrade mycli with the package manager that installed it';
 const unreachable = 'The service runs the app: no command reaches it';
-const configuration = 'Settings are in mycli.config. mycli env:set sets the variables of a target';
+const configuration: Suggestion = [
+  'Settings are in mycli.config. To set variables of a target, run ',
+  {run: ['env:set']},
+];
 const variables = 'secret|secrets|var|vars|variables';
 
 /** The first row that fits is suggested. */
@@ -187,7 +200,7 @@ interface CommandNamed {
   readonly words: readonly string[];
   readonly command: readonly string[];
   readonly or?: string | undefined;
-  readonly note?: string | undefined;
+  readonly note?: Suggestion | undefined;
 }
 
 /** The command of ours that words of another client stand for, whose name may go first. Undefined if there is none. */

@@ -313,14 +313,14 @@ describe('an argument', () => {
     ['secrets set A=b', 'Did you mean mycli env:set?'],
     ['variables set A=b', 'Did you mean mycli env:set?'],
     ['env remove A', 'Did you mean mycli env:unset?'],
-    ['config:set A=b', 'mycli env:set sets the variables of a target.'],
+    ['config:set A=b', 'To set variables of a target, run mycli env:set\n'],
     ['preview create my-branch', 'Did you mean mycli preview:up my-branch?'],
     ['bundle upload', 'Did you mean mycli bundle:push?'],
     ['create my-app', 'Did you mean mycli init?'],
     ['cache purge', 'Did you mean mycli target:invalidate?'],
-    ['domains add x', 'Set externalHost in targets.SLUG.settings of mycli.config, then run mycli target:apply.'],
-    ['run build', 'mycli runs no scripts of package.json: run npm run build, then mycli push.'],
-    ['functions:list', 'The app of a target is one server: mycli status shows what each target runs.'],
+    ['domains add x', 'targets.SLUG.settings of mycli.config, then run mycli target:apply SLUG\n'],
+    ['run build', 'mycli runs no scripts of package.json: run npm run build, then mycli bundle:push\n'],
+    ['functions:list', 'The app of a target is one server. To see what each target runs, run mycli status\n'],
     ['teams', "Find members, certificates, notifications and metrics on the service's website."],
     ['scale 2', 'The service runs the app: no command reaches it.'],
     ['unlink', 'mycli.config names the project: edit or delete it.'],
@@ -349,12 +349,12 @@ describe('an argument', () => {
     ['promote qa live', 'Pass --from qa --target live.'],
     ['env:diff --from .env', 'Pass the file as an argument.'],
     ['env set FOO bar', 'Pass FOO=VALUE as one argument.'],
-    ['redirect:add', 'Set redirects and access in targets.SLUG of mycli.config, then run mycli target:apply.'],
+    ['redirect:add', 'targets.SLUG of mycli.config, then run mycli target:apply SLUG\n'],
     ['access', 'Set redirects and access in targets.SLUG'],
     ['describe', 'Did you mean mycli status?'],
     ['get targets', 'Did you mean mycli target:list?'],
     ['use staging', 'Pass --target SLUG, or set targetSlug in mycli.config.'],
-    ['abort', 'Neither a deployment nor an app can be stopped: mycli rollback deploys what ran before.'],
+    ['abort', 'To deploy what ran before, run mycli bundle:rollback\n'],
     ['stop', 'Neither a deployment nor an app can be stopped'],
     ['watch', 'mycli watches no files'],
     ['shell', 'The service runs the app: no command reaches it.'],
@@ -362,7 +362,7 @@ describe('an argument', () => {
     ['auth whoami', 'Did you mean mycli auth:status?'],
     ['bundle redeploy 3', 'Did you mean mycli bundle:deploy 3?'],
     ['self-update', 'Upgrade mycli with the package manager that installed it.'],
-    ['docs', 'Run mycli COMMAND --help'],
+    ['docs', 'or run mycli COMMAND --help\n'],
     ['logs -n 50', 'Leave out -n: logs follows until Ctrl-C; --since AGE'],
     ['logs --limit 5', 'Leave out --limit: logs follows'],
     ['logs --no-follow', 'Leave out --no-follow: logs follows until Ctrl-C.'],
@@ -602,10 +602,18 @@ describe('lists', () => {
   });
 });
 
-test('commands to type begin as mycli was called, in usage errors and for programs, too', async () => {
+test('commands to type begin as mycli was called, in help, in usage errors and for programs, too', async () => {
   const env = {...environment(), npm_command: 'exec'};
   const usage = await runWarm(['bundle:promote'], {cwd: project, env});
   expect(usage.stderr).toContain('Run npx mycli bundle:promote --help for usage.');
+  const old = await runWarm(['run', 'build'], {cwd: project, env});
+  expect(old.stderr).toContain('run npm run build, then npx mycli bundle:push\n');
+  const short = await runWarm([], {cwd: project, env});
+  expect(short.stdout).toContain('\n  $ npx mycli COMMAND [FLAGS]\n');
+  const help = await runWarm(['bundle:push', '-h'], {cwd: project, env});
+  expect(help.stdout).toMatch(
+    /\n {2}\$ npx mycli bundle:push \[DIR\]\n[^]*\n {2}\$ npx mycli bundle:push --project my-shop\n/,
+  );
   const program = await runWarm(['bundle:promote', '--json'], {cwd: project, env});
   expect(program.stdout).toContain('Run npx mycli bundle:promote --help for usage.');
   const created = await runWarm(['backend:create', 'acme', '--dir', '../acme'], {cwd: project, env});
