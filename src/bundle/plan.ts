@@ -50,7 +50,8 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   rejectProblems(checkBundleOptions(options));
   const buildDirectory = resolve(options.cwd, options.buildDirectory ?? 'build');
   const projectDirectory = resolve(options.cwd, options.projectDirectory ?? '.');
-  await verifyBuildDirectory(buildDirectory, {cwd: options.cwd, project: projectDirectory});
+  const places = {cwd: options.cwd, project: projectDirectory};
+  await verifyBuildDirectory(buildDirectory, places);
   const framework = await frameworkOfBuild(projectDirectory, buildDirectory);
   const v2 = options.format === 'v2' ? await v2Fields(options, buildDirectory, framework) : undefined;
   const ignored = [...(framework?.ignore ?? []), ...(options.ignore ?? [])];
@@ -87,7 +88,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const unfit = await (framework && isOfRow
     ? unfitEntry(framework, buildDirectory)
     : framework === undefined && options.static !== true && unfitForHost('The build', buildDirectory));
-  if (unfit) throw unfitError(unfit);
+  if (unfit) throw unfitError(unfit, places);
   const isMarkedByRow = options.static !== true && (isOfRow || framework?.lists !== undefined);
   const scriptWarnings =
     isMarkedByRow || options.allowSensitiveFiles === true ? [] : await checkBuildScripts(files, settings, directories);

@@ -3,6 +3,7 @@ import {BaseCommand, Flags, type CommandContext} from '../cli/command/base-comma
 import {bundleFlags, connectionFlags, flagsOf} from '../cli/command/flags.js';
 import {isAttended} from '../cli/setup/prompts.js';
 import {planProject, refuseExistingConfig, writeProject} from '../cli/setup/plan-project.js';
+import {shellLine} from '../text/suggest.js';
 
 export default class Init extends BaseCommand<typeof Init, 'init'> {
   static override readonly changes = 'machine';
@@ -52,7 +53,11 @@ export default class Init extends BaseCommand<typeof Init, 'init'> {
     if (problem) output.warn(problem.message, problem.advice);
     const deploys = plan.config.targetSlug !== undefined;
     const push = {run: ['bundle:push', ...plan.pushArguments, ...(deploys ? ['--wait'] : [])]};
+    const {cwd: folder} = this.flags;
+    const enters = folder !== undefined && plan.buildSteps.length > 0;
+    if (enters) output.completeHints({folder: ''});
     const next = [
+      ...(enters ? [shellLine('cd', folder)] : []),
       ...plan.buildSteps,
       ...(plan.hasCredentials ? [] : [{run: ['auth:login']}]),
       problem ? {run: ['doctor']} : push,

@@ -1,3 +1,4 @@
+import {isAbsolute, join} from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
 import {flagValue, shellLine} from '../text/suggest.js';
 
@@ -7,6 +8,8 @@ export interface CommandToRun {
   readonly run: readonly (string | number)[];
   /** Whether it is what the run was to do, with the flags that were typed. @default false */
   readonly again?: boolean;
+  /** The folder of another project, relative to that of the run, whose configuration does not apply there. */
+  readonly project?: string | undefined;
 }
 
 /** What a user can do, in a sentence. Commands in it are data: whoever shows them decides how to spell them. */
@@ -47,15 +50,16 @@ export interface TypedFlag {
 export interface RunSurroundings {
   /** How the user runs mycli. */
   readonly program: readonly string[];
-  /** The folder and the configuration file, if flags named them. */
-  readonly folder: readonly string[];
+  /** The folder, and the flag of the configuration file, if they were typed. */
+  readonly folder: string;
+  readonly config: readonly string[];
   /** Those that no other member has. */
   readonly typed: readonly TypedFlag[];
   readonly settings: readonly RunSetting[];
 }
 
 /** For a call, not a run of a command. */
-export const nowhere: RunSurroundings = {program: ['mycli'], folder: [], typed: [], settings: []};
+export const nowhere: RunSurroundings = {program: ['mycli'], folder: '', config: [], typed: [], settings: []};
 
 const legacy = ['--origin', '--api-key'];
 const api = ['--api-origin', '--organization', '--api-token', '--client-secret'];
@@ -113,19 +117,21 @@ export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
  * @param shortens whether flags are left out that a fresh shell resolves to the same
  */
 export function completeCommand(
-  {run: [first = '', ...args], again = false}: CommandToRun,
-  {folder, typed: flags, settings}: RunSurroundings,
+  {run: [first = '', ...args], again = false, project: other}: CommandToRun,
+  {folder, config, typed: flags, settings}: RunSurroundings,
   shortens = false,
 ): readonly string[] {
   const id = String(first);
   const words = args.map(String);
-  const known = flagsOfCommands[id];
+  // Another project has settings and folders of its own.
+  const known = other === undefined ? flagsOfCommands[id] : folders;
+  const resolved = other === undefined ? settings : [];
   const repeats = ({flag, commands}: TypedFlag) =>
     commands.includes(id) && known?.includes(flag) !== true && wordsOf(flag, words).length === 0;
   if (again) words.push(...flags.filter(repeats).flatMap((one) => one.words));
   if (known === undefined || words.includes('--help')) return [id, ...words];
   const skipped = otherFlags(words, settings);
-  for (const {flag, run, fresh} of settings.filter((one) => known.includes(one.flag) && !skipped.includes(one.flag))) {
+  for (const {flag, run, fresh} of resolved.filter((one) => known.includes(one.flag) && !skipped.includes(one.flag))) {
     const given = wordsOf(flag, words);
     const typed = (values: readonly string[]) => values.flatMap((value) => flagValue(flag, value));
     if (given.length === 0 && !isDeepStrictEqual(run, fresh)) words.push(...typed(run));
@@ -140,7 +146,8 @@ export function completeCommand(
     )
       words.splice(words.indexOf(given[0] ?? ''), given.length);
   }
-  return [id, ...words, ...folder];
+  const place = other === undefined ? folder : isAbsolute(other) ? other : join(folder, other);
+  return [id, ...words, ...(place === '' ? [] : flagValue('-C', place)), ...(other === undefined ? config : [])];
 }
 
 function wordsOf(flag: string, words: readonly string[]): readonly string[] {

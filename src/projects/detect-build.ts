@@ -2,7 +2,6 @@ import {join} from 'node:path';
 import {readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {listPaths} from '../text/entry-names.js';
-import {shellLine} from '../text/suggest.js';
 import {buildCommandOf, firstOf, foldersIn, namesIn, type Project, readProject} from './read-project.js';
 import {angularProject, builtFolders, frameworkOfBuild, located, rowsOf} from './build-rows.js';
 import {hasServerCode} from './server-scripts.js';
@@ -46,19 +45,21 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
   // What a workspace builds for its members is below folders like those of an application.
   const mayBeOfMembers = project.isWorkspace && detected?.framework === undefined && detected?.static === false;
   if ((isAnswer && !mayBeOfMembers) || isApplication(project, detected)) return detected;
-  const members = await builtMembers(project);
+  const members = await membersOf(
+    project,
+    (build) => isSiteOrServer(build) && build?.exists === true && build.unfit === undefined,
+  );
   const outputs = project.isWorkspace ? await builtOutputs(directory) : [];
-  const named = [
-    ...members.slice(0, 1).map((member) => shellLine('-C', member)),
-    ...outputs.slice(0, 1).map((output) => shellLine(output)),
+  const instead = [
+    ...members.slice(0, 1).map((member) => ({project: member})),
+    ...outputs.slice(0, 1).map((folder) => ({folder})),
   ];
-  if (named.length === 0) return detected;
+  if (instead.length === 0) return detected;
   const own = project.isWorkspace ? undefined : detected?.buildCommand;
   const unfit = {
     problem: `This project has no build of its own, but there are builds in ${listPaths([...members, ...outputs])}.`,
-    advice:
-      `Choose one of them: pass ${named.join(' or ')}` +
-      (own === undefined ? '' : `. To push this folder's own build, run ${own} first`),
+    advice: own === undefined ? 'Choose one of them: run' : `Run ${own} first, or choose one of them: run`,
+    instead,
   };
   return {buildDirectory: 'build', exists: false, static: false, ...detected, unfit};
 }
@@ -71,8 +72,27 @@ function isApplication({names}: Project, detected: DetectedBuild | undefined): b
 /** Files of a project; any other folder may have others below it that are none of its own. */
 const projectFile = /^(?:package\.json|project\.json|mycli\.config\.\w+|\.git)$/;
 
-/** The folders below a project, as of a workspace's members, that have built applications. */
-async function builtMembers({directory, names, isWorkspace}: Project): Promise<readonly string[]> {
+/** The folders of a workspace's applications, built or not. None if its root has an application or a build itself. */
+export async function applicationsBelow(directory: string): Promise<readonly string[]> {
+  const project = await readProject(directory);
+  const detected = await detectIn(project);
+  if (!project.isWorkspace || detected?.exists === true || isApplication(project, detected)) return [];
+  return membersOf(
+    project,
+    (build, files) => isSiteOrServer(build) || files.some((name) => /^mycli\.config\./.test(name)),
+  );
+}
+
+/** A library has a build, too. */
+function isSiteOrServer(build: DetectedBuild | undefined): boolean {
+  return build?.static === true || build?.framework !== undefined;
+}
+
+/** The folders below a project, as of a workspace's members, that have applications which `fits` takes. */
+async function membersOf(
+  {directory, names, isWorkspace}: Project,
+  fits: (build: DetectedBuild | undefined, files: readonly string[]) => boolean,
+): Promise<readonly string[]> {
   if (!isWorkspace && !names.some((name) => projectFile.test(name))) return [];
   const folders = (await foldersIn(directory)).filter((name) => !outputFolders.includes(name));
   const below = isWorkspace ? await foldersInside(directory, folders) : [];
@@ -82,9 +102,7 @@ async function builtMembers({directory, names, isWorkspace}: Project): Promise<r
     const files = await namesIn(member);
     if (!files.includes('package.json') && !files.includes('project.json')) continue;
     const build = await detectIn(await readProject(member));
-    // A library has a build, too.
-    const isSiteOrServer = build?.static === true || build?.framework !== undefined;
-    if (isSiteOrServer && build.exists && build.unfit === undefined) members.push(folder);
+    if (fits(build, files)) members.push(folder);
   }
   return members;
 }

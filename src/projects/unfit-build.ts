@@ -1,5 +1,5 @@
-import {join, posix, sep} from 'node:path';
-import {createError} from '../errors/index.js';
+import {join, posix, relative, sep} from 'node:path';
+import {createError, type Suggestion} from '../errors/index.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {otherHosts, type OtherHost} from '../frameworks/other-hosts.js';
@@ -11,13 +11,19 @@ import {entryOf} from './build-rows.js';
 
 export interface UnfitBuild {
   readonly problem: string;
+  /** Without a full stop: what can be taken instead may follow. */
   readonly advice: string;
+  readonly instead?: readonly OtherBuild[];
 }
 
-export function several(folders: readonly string[]): UnfitBuild {
+/** A build of the same project, or a project below it. Folders are relative to that of the project. */
+type OtherBuild = {readonly folder: string; readonly isSite?: boolean} | {readonly project: string};
+
+export function several([first = '', ...others]: readonly string[]): UnfitBuild {
   return {
-    problem: `There are several builds: ${folders.join(', ')}.`,
-    advice: `Pass the folder of one of them, such as ${String(folders[0])}`,
+    problem: `There are several builds: ${[first, ...others].join(', ')}.`,
+    advice: 'Choose one of them: run',
+    instead: [{folder: first}],
   };
 }
 
@@ -35,14 +41,12 @@ export async function unfitBuild(
   const sites = await sitesIn(join(directory, buildDirectory));
   const [site] = sites;
   if (site !== undefined) {
-    const folder = (path: string) => posix.join(buildDirectory, path);
+    const folders = sites.map((path) => posix.join(buildDirectory, path));
+    const where = site === '' ? '' : `, in ${listPaths(folders)}`;
     return {
-      problem: `${buildDirectory}, the build of ${name}, has no page (index.html) at its top, only below it.`,
-      advice:
-        site === ''
-          ? `If that is the site, pass ${shellLine(buildDirectory, '--static')}`
-          : `Pass the folder of the site, such as ${shellLine(folder(site))}` +
-            (sites.length === 1 ? '' : `. There are ${listPaths(sites.map(folder))}`),
+      problem: `${buildDirectory}, the build of ${name}, has no page (index.html) at its top, only below it${where}.`,
+      advice: 'To push that as the site, run',
+      instead: folders.slice(0, 1).map((folder) => ({folder, isSite: site === ''})),
     };
   }
   return {
@@ -118,9 +122,32 @@ export async function unfitEntry(
   return unfit.text.test(text) && unfit.unless?.test(text) !== true ? unfit : undefined;
 }
 
+/** Where a build was looked for. */
+export interface Places {
+  /** The directory that suggested paths are relative to. */
+  readonly cwd: string;
+  /** That of the application. */
+  readonly project: string;
+  /** What to run with the folder of a build: nothing if empty. @default bundle:push */
+  readonly command?: readonly string[] | undefined;
+}
+
+/** What to do about a build that can't be pushed. Without a command that was to take the build: a push. */
+export function adviceFor({advice, instead = []}: UnfitBuild, {cwd, project, command = []}: Places): Suggestion {
+  if (instead.length === 0) return `${advice}.`;
+  const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
+  const words = command.length === 0 ? ['bundle:push'] : command;
+  const commands = instead.map((one) =>
+    'project' in one
+      ? {run: words, again: command.length > 0, project: show(one.project)}
+      : {run: [...words, show(one.folder), ...(one.isSite === true ? ['--static'] : [])], again: command.length > 0},
+  );
+  return [`${advice} `, ...commands.flatMap((one, index) => (index === 0 ? [one] : [' or ', one]))];
+}
+
 /** The error about a build that can't be pushed: `ERR_BUILD_DIRECTORY`. */
-export function unfitError({problem, advice}: UnfitBuild): Error {
-  return createError('ERR_BUILD_DIRECTORY', problem, {suggestions: [`${advice}.`]});
+export function unfitError(unfit: UnfitBuild, places: Places): Error {
+  return createError('ERR_BUILD_DIRECTORY', unfit.problem, {suggestions: [adviceFor(unfit, places)]});
 }
 
 /** Warnings about parts of a project that only another host runs, so that no build has them. */

@@ -2,7 +2,7 @@ import {distance} from 'fastest-levenshtein';
 import {onWindows} from './platform.js';
 
 /** The arguments of a flag and its value. One that begins with a dash would be taken for a flag of its own. */
-export function flagValue(name: `--${string}`, value: string): readonly string[] {
+export function flagValue(name: `-${string}`, value: string): readonly string[] {
   return value.startsWith('-') ? [`${name}=${value}`] : [name, value];
 }
 

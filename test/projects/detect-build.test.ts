@@ -3,7 +3,9 @@ import {dirname, join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {verifyBuildDirectory} from '../../src/bundle/files/build-output.js';
 import {findServer} from '../../src/projects/build-rows.js';
-import {detectBuild} from '../../src/projects/detect-build.js';
+import {suggestionText} from '../../src/errors/suggestion.js';
+import {applicationsBelow, detectBuild} from '../../src/projects/detect-build.js';
+import {adviceFor} from '../../src/projects/unfit-build.js';
 import {frameworks} from '../../src/frameworks/frameworks.js';
 import {zooProjects} from '../frameworks/zoo/projects.js';
 import {makeFolder} from '../folder.js';
@@ -20,6 +22,13 @@ async function project(packages: readonly string[], files: readonly string[], co
     await mkdir(dirname(join(root, path)), {recursive: true});
     await writeFile(join(root, path), text);
   }
+}
+
+/** What a push says of the build of a project that can't be pushed. */
+async function unfitSays(folder = root): Promise<string> {
+  const {unfit} = (await detectBuild(folder)) ?? {};
+  if (unfit === undefined) return '';
+  return [unfit.problem, suggestionText(adviceFor(unfit, {cwd: folder, project: folder}))].join('\n');
 }
 
 describe('detectBuild', () => {
@@ -157,12 +166,12 @@ describe('detectBuild', () => {
       buildDirectory: '../../dist/apps/api',
       exists: true,
     });
-    expect((await detectBuild(root))?.unfit).toEqual({
-      problem: 'This project has no build of its own, but there are builds in dist/apps/api, dist/apps/web.',
-      advice: 'Choose one of them: pass dist/apps/api',
-    });
+    expect(await unfitSays()).toBe(
+      'This project has no build of its own, but there are builds in dist/apps/api, dist/apps/web.\n' +
+        'Choose one of them: run mycli bundle:push dist/apps/api',
+    );
     await project([], ['apps/shop/dist/index.html'], {'apps/shop/package.json': '{"devDependencies": {"vite": "8"}}'});
-    expect((await detectBuild(root))?.unfit?.advice).toBe('Choose one of them: pass -C apps/shop or dist/apps/api');
+    expect(await unfitSays()).toMatch(/: run mycli bundle:push -C apps\/shop or mycli bundle:push dist\/apps\/api$/);
   });
 
   test('detectBuild: a page that loads sources is no site', async () => {
@@ -182,34 +191,42 @@ describe('detectBuild', () => {
     ],
     [['@builder.io/qwik', 'vite'], ['dist/q-manifest.json'], /qwik add static/],
     [['vite'], ['dist/lib.js'], /dist, the build of Vite, has no page/],
-    [['vite'], ['dist/spa/index.html', 'dist/spa/js/a.js'], / at its top.* such as dist\/spa$/],
+    [
+      ['vite'],
+      ['dist/spa/index.html', 'dist/spa/js/a.js'],
+      / at its top.*, in dist\/spa\..* run mycli bundle:push dist\/spa$/s,
+    ],
     [
       ['vite'],
       ['dist/apps/a/index.html', 'dist/apps/a/a.js', 'dist/apps/b/index.html', 'dist/apps/b/b.js', 'dist/apps/c/c.js'],
-      / such as dist\/apps\/a\. There are dist\/apps\/a, dist\/apps\/b$/,
+      /, in dist\/apps\/a, dist\/apps\/b\..* run mycli bundle:push dist\/apps\/a$/s,
     ],
     // Pages two folders down are of several sites.
     [
       ['vite'],
       ['dist/apps/web/index.html', 'dist/apps/docs/index.html', 'dist/assets/a.js'],
-      / such as dist\/apps\/docs\. There are dist\/apps\/docs, dist\/apps\/web$/,
+      /, in dist\/apps\/docs, dist\/apps\/web\..* run mycli bundle:push dist\/apps\/docs$/s,
     ],
     // Pages that share what they load.
     [
       ['vite'],
       ['dist/a/index.html', 'dist/a/b/index.html', 'dist/assets/a.js'],
-      /If that is the site, pass dist --static$/,
+      /only below it\.\nTo push that as the site, run mycli bundle:push dist --static$/,
     ],
-    [['nuxt'], ['.vercel/output/config.json'], /^Nuxt was built for Vercel\. .*NITRO_PRESET=node-server/],
+    [['nuxt'], ['.vercel/output/config.json'], /^Nuxt was built for Vercel\.\s.*NITRO_PRESET=node-server/],
     [['astro'], ['.netlify/v1/functions/ssr/ssr.mjs', 'dist/a.css'], /^Astro was built for Netlify/],
-    [['astro'], ['dist/_worker.js/index.js', 'dist/index.html'], /^Astro was built for Cloudflare\. .*@astrojs\/node/],
+    [['astro'], ['dist/_worker.js/index.js', 'dist/index.html'], /^Astro was built for Cloudflare\.\s.*@astrojs\/node/],
     [
       ['@angular/core'],
       ['dist/a/browser/index.html', 'dist/b/browser/index.html'],
-      /several builds: .*such as dist\/a/s,
+      /several builds: .*run mycli bundle:push dist\/a/s,
     ],
-    [['@nestjs/core'], ['dist/apps/a/main.js', 'dist/apps/b/main.js'], /several builds: .*such as dist\/apps\/a/s],
-    [['vite', 'hono'], ['dist/shop/wrangler.json', 'dist/client/a.js'], /^Vite was built for Cloudflare\. .*plugin/],
+    [
+      ['@nestjs/core'],
+      ['dist/apps/a/main.js', 'dist/apps/b/main.js'],
+      /several builds: .*run mycli bundle:push dist\/apps\/a/s,
+    ],
+    [['vite', 'hono'], ['dist/shop/wrangler.json', 'dist/client/a.js'], /^Vite was built for Cloudflare\.\s.*plugin/],
     [
       ['@tanstack/react-start'],
       ['dist/server/wrangler.json', 'dist/server/index.js', 'dist/client/a.js'],
@@ -220,11 +237,10 @@ describe('detectBuild', () => {
       ['dist/server/wrangler.json', 'dist/server/entry.mjs', 'dist/client/a.js'],
       /^Astro was built for Cloudflare/,
     ],
-    [[], ['dist/a.js', 'out/a.js'], /several builds: dist, out.*such as dist/s],
+    [[], ['dist/a.js', 'out/a.js'], /several builds: dist, out.*run mycli bundle:push dist$/s],
   ])('detectBuild: of %j, a build of %j says what to set', async (packages, files, text) => {
     await project(packages, files);
-    const {unfit} = (await detectBuild(root)) ?? {};
-    expect(`${String(unfit?.problem)} ${String(unfit?.advice)}`).toMatch(text);
+    expect(await unfitSays()).toMatch(text);
   });
 
   test('detectBuild: a Next.js build without an output is told where distDir puts it, too', async () => {
@@ -266,10 +282,10 @@ describe('detectBuild', () => {
       'package.json': JSON.stringify(manifest),
       'client/package.json': '{"dependencies": {"react-scripts": "5"}}',
     });
-    expect((await detectBuild(root))?.unfit).toEqual({
-      problem: 'This project has no build of its own, but there are builds in client.',
-      advice: "Choose one of them: pass -C client. To push this folder's own build, run npm run build first",
-    });
+    expect(await unfitSays()).toBe(
+      'This project has no build of its own, but there are builds in client.\n' +
+        'Run npm run build first, or choose one of them: run mycli bundle:push -C client',
+    );
   });
 
   test('detectBuild: beside projects of others, in a folder that is none, nothing is named', async () => {
@@ -279,7 +295,18 @@ describe('detectBuild', () => {
     const missing = verifyBuildDirectory(join(folder, 'build'), {cwd: folder, project: folder});
     await expect(missing).rejects.toMatchObject({suggestions: [expect.stringMatching(/^Build the application first/)]});
     await writeFile(join(folder, 'mycli.config.json'), '{}');
-    expect((await detectBuild(folder))?.unfit?.advice).toBe('Choose one of them: pass -C app');
+    expect(await unfitSays(folder)).toMatch(/Choose one of them: run mycli bundle:push -C app$/);
+  });
+
+  test('applicationsBelow: names the applications of a workspace, built or not, unless its root is one', async () => {
+    const files = ['apps/new/index.html', 'apps/own/mycli.config.json', 'packages/ui/src/a.js'];
+    const packages = {'apps/new/package.json': '{"devDependencies": {"vite": "8"}}', 'apps/own/package.json': '{}'};
+    await project([], files, {...packages, 'packages/ui/package.json': '{}'});
+    expect(await applicationsBelow(root)).toEqual([]);
+    await writeFile(join(root, 'pnpm-workspace.yaml'), '');
+    expect(await applicationsBelow(root)).toEqual(['apps/new', 'apps/own']);
+    await project([], ['build/ssr.js']);
+    expect(await applicationsBelow(root)).toEqual([]);
   });
 
   test.each([['public'], ['site']])('detectBuild: %s may be a site that has no build script', async (folder) => {
@@ -298,7 +325,8 @@ describe('detectBuild', () => {
       });
       const unfit = {
         problem: 'This project has no build of its own, but there are builds in apps/web.',
-        advice: 'Choose one of them: pass -C apps/web',
+        advice: 'Choose one of them: run',
+        instead: [{project: 'apps/web'}],
       };
       expect(await detectBuild(root)).toMatchObject({exists: false, unfit});
       await writeFile(join(root, 'package.json'), '{}');
@@ -451,7 +479,7 @@ describe('verifyBuildDirectory', () => {
     await expect(verifyBuildDirectory(join(root, 'build'), {cwd: root, project: root})).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
       suggestions: [
-        'Build the application first: npm run build.',
+        'Build the application first: npm run build',
         'Vite builds into dist. To use it, run mycli bundle:push dist',
       ],
     });

@@ -5,7 +5,7 @@ import {createError, type Suggestion} from '../../errors/index.js';
 import {dataFiles, dataFolders, dataMarks} from '../../files/own-files.js';
 import {filesIn, namesIn} from '../../projects/read-project.js';
 import {detectBuild, isSource, type DetectedBuild} from '../../projects/detect-build.js';
-import {unfitError} from '../../projects/unfit-build.js';
+import {unfitError, type Places} from '../../projects/unfit-build.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 
 /** Maximum number of sites in a message. */
@@ -17,15 +17,6 @@ const noSites = /^(?:src|app|node_modules|coverage|tests?|e2e|templates?|\.(?!vi
 const checkoutMs = 10_000;
 /** Folders of a project that are looked at. */
 const maxFolders = 500;
-
-export interface Places {
-  /** The directory that suggested paths are relative to. */
-  readonly cwd: string;
-  /** That of the application. */
-  readonly project: string;
-  /** What to run with the folder of a build: nothing if empty. @default bundle:push */
-  readonly command?: readonly string[] | undefined;
-}
 
 /** @throws RuntimeCliError `ERR_BUILD_DIRECTORY` suggesting the builds of the project. */
 export async function verifyBuildDirectory(directory: string, places: Places): Promise<void> {
@@ -59,7 +50,7 @@ async function missingError(
   const ofProject = isInside ? await detectBuild(given) : undefined;
   const project = ofProject === undefined ? dirname(directory) : given;
   const detected = ofProject ?? (await detectBuild(project));
-  if (detected?.unfit !== undefined) return unfitError(detected.unfit);
+  if (detected?.unfit !== undefined) return unfitError(detected.unfit, {cwd, project, command});
   const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
   // The pages of a server that nothing builds are no site.
   const isServer = detected?.framework !== undefined && detected.buildCommand === undefined;
@@ -99,7 +90,7 @@ function suggestionsFor(detected: DetectedBuild | undefined, {isWanted, show, to
   const folder = show(buildDirectory);
   if (!exists && framework !== undefined) {
     return [
-      buildCommand === undefined ? buildScriptAdvice(folder) : `Build the application first: ${buildCommand}.`,
+      buildCommand === undefined ? buildScriptAdvice(folder) : `Build the application first: ${buildCommand}`,
       ...(isWanted ? [] : [toUse(`${framework.name} builds into ${folder}`, folder)]),
     ];
   }

@@ -102,10 +102,8 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const alias = aliases.find((name) => !name.includes(':'));
       return alias === undefined ? [] : [[id, alias] as const];
     });
-    const folder = (['cwd', 'config'] as const).flatMap((name) => {
-      const value = this.flags[name];
-      return value === undefined ? [] : flagValue(`--${name}`, value);
-    });
+    const {cwd: folder = '', config: file} = this.flags;
+    const config = file === undefined ? [] : flagValue('--config', file);
     const typed = raw.flatMap((token) => {
       if (token.type !== 'flag' || token.flag in globalFlags) return [];
       const {flag: name, input} = token;
@@ -114,7 +112,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const commands = this.config.commands.filter((one) => name in one.flags).map(({id}) => id);
       return [{flag: `--${name}` as const, words, commands}];
     });
-    session.output.completeHints({aliases: new Map(short), folder, typed});
+    session.output.completeHints({aliases: new Map(short), folder, config, typed});
     try {
       // A dry run has no outcome.
       if (changes !== 'service' || !('output-env' in this.ctor.flags) || flags['dry-run'] === true)

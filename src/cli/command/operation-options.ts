@@ -1,10 +1,10 @@
 import {writeNouns} from '../../backends/contract/hooks.js';
 import type {BundleContentOptions} from '../../bundle/index.js';
-import type {Places} from '../../bundle/files/build-output.js';
 import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {NewPlace, TargetConfirmation} from '../../operations/options.js';
 import {definitions, followUpsOf, rejectProblems, settingKeys, type SettingKey} from '../../settings/definitions.js';
+import type {Places} from '../../projects/unfit-build.js';
 import type {FollowUps} from '../../settings/types.js';
 import {meantNames} from '../../text/suggest.js';
 import {allowCredentials, checkOrigins} from '../settings/connection-options.js';
@@ -204,7 +204,8 @@ export async function missingBuild(directory: string, places: Places): Promise<r
 function asLines([first = '', ...others]: readonly Suggestion[]): readonly Suggestion[] {
   if (others.length === 0) return [first];
   const [next = '', ...rest] = asLines(others);
-  const endsInCommand = typeof partsOf(first).at(-1) === 'object';
+  const last = partsOf(first).at(-1) ?? '';
+  const endsInCommand = typeof last === 'object' || !/[.!?]$/.test(last);
   return endsInCommand ? [first, next, ...rest] : [[...partsOf(first), ' ', ...partsOf(next)], ...rest];
 }
 

@@ -210,7 +210,10 @@ export class Output implements Logger {
 
   /** A warning, in one line, so that a server's can't look like several. Printed once, and part of the document. */
   warn(message: string, suggestions: readonly Suggestion[] = []): void {
-    const text = oneLine(this.clean([message, ...this.texts(suggestions).map(asSentence)].join(' ')));
+    const texts = this.texts(suggestions);
+    // The last one may end in a command, which users copy.
+    const told = [message, ...texts.slice(0, -1).map(asSentence), ...texts.slice(-1)].join(' ');
+    const text = oneLine(this.clean(told));
     if (this.#warnings.has(text)) return;
     this.#warnings.add(text);
     this.#onWarning?.(text);

@@ -52,7 +52,7 @@ export async function findConfigFile(search: ConfigSearch, explicit?: string): P
   for (const directory of above) {
     const path = await configIn(directory).catch(() => undefined);
     if (path === undefined || !isTrusted(path)) continue;
-    const advice = `To use it, pass ${shellLine(...flagValue('--cwd', directory))}.`;
+    const advice = `To use it, pass ${shellLine(...flagValue('--cwd', directory))}`;
     search.warn(`Ignored ${path}: outside a git repository, only the working directory is searched. ${advice}`);
     break;
   }
@@ -82,8 +82,8 @@ export function refuseOtherProject(file: ConfigFile | undefined): void {
   const message = `${otherProject} looks like a project of its own, but the configuration belongs to ${directory}.`;
   throw createError('ERR_CONFIG_INVALID', `${message} Nothing was built or changed.`, {
     suggestions: [
-      `For ${directory}, pass ${shellLine('-C', directory)}.`,
-      `For ${otherProject} with ${path}, pass ${shellLine('--config', path)}.`,
+      `For ${directory}, pass ${shellLine('-C', directory)}`,
+      `For ${otherProject} with ${path}, pass ${shellLine('--config', path)}`,
       `Or give ${otherProject} a configuration file.`,
     ],
     details: {file: path, directory, otherProject},
@@ -175,7 +175,7 @@ async function isUsable(path: string, search: ConfigSearch | undefined): Promise
   if (!(await exists(path))) return false;
   const owner = search && foreignOwner(path);
   if (search === undefined || owner === undefined) return true;
-  const advice = `If you trust it, pass ${shellLine(...flagValue('--config', path))}.`;
+  const advice = `If you trust it, pass ${shellLine(...flagValue('--config', path))}`;
   if (search.refusesForeign === true) throw foreignFile(path, owner, [advice]);
   search.warn(`Ignored ${path}, because it belongs to another user (${String(owner)}). ${advice}`);
   return false;

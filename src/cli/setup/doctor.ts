@@ -139,7 +139,7 @@ async function checkBuild({cwd, output}: CommandContext, settings: Settings): Pr
     await verifyBuildDirectory(build, {cwd, project, command: []});
     const framework = await frameworkOfBuild(project, build);
     const unfit = framework && (await unfitEntry(framework, build));
-    if (unfit) throw unfitError(unfit);
+    if (unfit) throw unfitError(unfit, {cwd, project});
     return [finding('ok', `${build} is a build${framework === undefined ? '' : ` of ${framework.name}`}.`)];
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;

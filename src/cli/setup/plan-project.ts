@@ -14,7 +14,8 @@ import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
 import {firstOf, foldersIn, namesIn, readJsonRecord} from '../../projects/read-project.js';
 import {findServerScripts, scriptsOf} from '../../projects/server-scripts.js';
-import {detectBuild, isStaticBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {applicationsBelow, detectBuild, isStaticBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {adviceFor} from '../../projects/unfit-build.js';
 import {definitions, variableOf} from '../../settings/definitions.js';
 import {listPaths, listReasons} from '../../text/entry-names.js';
 import {asRecord} from '../../text/json.js';
@@ -78,11 +79,12 @@ export async function planProject(
   // What the project's configuration will imply is not known yet.
   output.completeHints({settings: []});
   if (isPluginBackend(preference)) await pluginOf(preference, context, settings);
-  const built = await checkGuess(await detectBuild(cwd), context);
+  const built = await checkGuess(await detectBuild(cwd), cwd);
   const detected = await checkServer(built, context, settings, setup.asks);
   const isDetected = detected?.exists === true || detected?.framework !== undefined;
   if (isDetected) output.info(describeBuild(detected));
-  if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
+  if (detected?.unfit !== undefined)
+    output.warn(detected.unfit.problem, [adviceFor(detected.unfit, {cwd, project: cwd})]);
   const server = await serverBeside(detected, cwd);
   if (server !== undefined) output.warn(server);
   const taken = await takeOver(context, settings, setup.mode);
@@ -209,7 +211,7 @@ async function plainOptions(registration: BackendRegistration, settings: Setting
     if (secrets.includes(name)) return [];
     if (stringsIn(value).some(hasCredentials)) {
       output.warn(`${name} was not written to the configuration, because its URL has credentials.`, [
-        'Set it in MYCLI_BACKEND_OPTION',
+        'Set it in MYCLI_BACKEND_OPTION.',
       ]);
       return [];
     }
@@ -231,10 +233,7 @@ function describeBuild(detected: DetectedBuild): string {
 }
 
 /** A page makes no site: if the folder also has files that no visitor needs, the user has to decide. */
-async function checkGuess(
-  detected: DetectedBuild | undefined,
-  {cwd, output}: Pick<CommandContext, 'cwd' | 'output'>,
-): Promise<DetectedBuild | undefined> {
+async function checkGuess(detected: DetectedBuild | undefined, cwd: string): Promise<DetectedBuild | undefined> {
   if (detected?.isGuess !== true) return detected;
   const {buildDirectory} = detected;
   const folder = resolve(cwd, buildDirectory);
@@ -243,8 +242,8 @@ async function checkGuess(
   if (found.length === 0) return detected;
   const names = listPaths(found);
   const problem = `${buildDirectory === '.' ? 'This folder' : buildDirectory} has an index page, but also files that no visitor needs: ${names}.`;
-  const advice = `If it is your site, list those that are not for visitors in .bundleignore, then run ${shellLine(...output.program, 'push', buildDirectory, '--static')}`;
-  return {...detected, unfit: {problem, advice}};
+  const advice = 'If it is your site, list those that are not for visitors in .bundleignore, then run';
+  return {...detected, unfit: {problem, advice, instead: [{folder: buildDirectory, isSite: true}]}};
 }
 
 /** A build of no known framework that a push would refuse for want of a server, or the site in it if that is meant. */
@@ -269,8 +268,8 @@ async function checkServer(
   if (site === undefined) return {...detected, unfit: {problem, advice: 'Build the server of the application into it'}};
   if (asks && (await askYesNo(`${problem} Push only ${site}, as a static site?`, false, context)))
     return {...detected, buildDirectory: site, static: true};
-  const advice = `Build it, or, if ${site} is a static site, run ${shellLine(...context.output.program, 'push', site, '--static')}`;
-  return {...detected, unfit: {problem, advice}};
+  const advice = `Build it, or, if ${site} is a static site, run`;
+  return {...detected, unfit: {problem, advice, instead: [{folder: site, isSite: true}]}};
 }
 
 /** A warning about a server in a project of which only a folder with a page would be pushed. */
@@ -337,16 +336,31 @@ async function refuseBuildBelow(cwd: string, build: string): Promise<void> {
   for (let project = path; project.startsWith(join(cwd, sep)); project = dirname(project)) {
     if ((await configIn(project).catch(() => undefined)) === undefined) continue;
     const name = folderFrom(cwd, project);
-    const advice = `Instead of the folder, pass ${shellLine('-C', name, folderFrom(project, path))}`;
-    throw createError('ERR_USAGE', `${build} belongs to the project in ${name}.`, {suggestions: [advice]});
+    const push = {run: ['bundle:push', folderFrom(project, path)], again: true, project: name};
+    throw createError('ERR_USAGE', `${build} belongs to the project in ${name}.`, {suggestions: [['Run ', push]]});
   }
 }
 
+/** Refuses to push the root of a workspace, whose members are what can be pushed. */
+async function refuseRoot(cwd: string): Promise<void> {
+  const names = await applicationsBelow(cwd);
+  const [first] = names;
+  if (first === undefined) return;
+  throw createError('ERR_USAGE', `This is the root of a workspace with applications in ${listPaths(names)}.`, {
+    suggestions: [
+      ['Choose one of them: run ', {run: ['bundle:push'], again: true, project: first}],
+      ['To set up the root instead, run ', {run: ['init']}],
+    ],
+  });
+}
+
 /** Offers in a terminal to set up a project that nothing configures. Returns its settings, or those given. */
-export async function offerSetup(context: CommandContext, settings: Settings, build = ''): Promise<Settings> {
+export async function offerSetup(context: CommandContext, settings: Settings, build?: string): Promise<Settings> {
   const {cwd, output} = context;
   const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
-  if (!isSetUp) await refuseBuildBelow(cwd, build);
+  const {value, source} = settings.buildDirectory;
+  const named = build ?? (source.kind === 'default' ? undefined : value);
+  if (!isSetUp) await (named === undefined ? refuseRoot(cwd) : refuseBuildBelow(cwd, named));
   if (isSetUp || output.json || !canAsk(context)) return settings;
   if (!(await askYesNo('This project is not set up. Set it up now?', true, context))) return settings;
   const plan = await planProject(context, settings, {asks: true, verify: true, mode: 'ask'});

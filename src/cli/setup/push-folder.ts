@@ -16,8 +16,8 @@ const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
 interface PushContext {
   readonly cwd: string;
   readonly output: Pick<CommandContext['output'], 'info'>;
-  /** Whether the command has a target. @default true */
-  readonly takesTarget?: boolean;
+  /** The words before the folder. @default bundle:push */
+  readonly command?: readonly string[];
 }
 
 /**
@@ -28,10 +28,10 @@ interface PushContext {
 export async function withPushFolder(
   settings: Settings,
   argument: string | undefined,
-  {cwd, output, takesTarget = true}: PushContext,
+  {cwd, output, command = ['bundle:push']}: PushContext,
 ): Promise<Settings> {
   if (argument !== undefined) {
-    const value = await givenFolder(argument, settings, cwd, takesTarget);
+    const value = await givenFolder(argument, settings, cwd, command[0] !== 'bundle:build');
     return withStatic({...settings, buildDirectory: {value, source: {kind: 'flag', name: 'DIR'}}}, output);
   }
   if (settings.buildDirectory.source.kind !== 'default') return withStatic(settings, output);
@@ -46,7 +46,7 @@ export async function withPushFolder(
   const isFit = isBuilt && isKnown && (unfit === undefined || value === usual);
   if (!isFit && (await isFolder(usual))) return withStatic(settings, output);
   if (!isBuilt && framework === undefined) return withStatic(settings, output);
-  if (unfit !== undefined) throw unfitError(unfit);
+  if (unfit !== undefined) throw unfitError(unfit, {cwd, project, command});
   if (isBuilt && value !== usual) {
     output.info(`Using ${buildDirectory}, the build of ${framework?.name ?? 'this project'}.`);
   }
@@ -68,7 +68,7 @@ async function givenFolder(
   const detected = await detectBuild(projectDirectory.value);
   if (detected?.buildCommand !== undefined && resolve(projectDirectory.value, detected.buildDirectory) === path) {
     throw createError('ERR_BUILD_DIRECTORY', `The build folder ${path} does not exist.`, {
-      suggestions: [`Build the application first: ${detected.buildCommand}.`],
+      suggestions: [`Build the application first: ${detected.buildCommand}`],
     });
   }
   if (await exists(path)) {

@@ -82,9 +82,11 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff, 'bundle:d
 }
 
 async function pushFolder(settings: Settings, before: string, context: CommandContext): Promise<Settings> {
-  refuseOtherProject(context.configFile);
-  const found = await withPushFolder(settings, undefined, context);
-  const places = {cwd: context.cwd, project: found.projectDirectory.value, command: ['bundle:diff', before]};
+  const {cwd, output, configFile} = context;
+  refuseOtherProject(configFile);
+  const command = ['bundle:diff', before];
+  const found = await withPushFolder(settings, undefined, {cwd, output, command});
+  const places = {cwd, project: found.projectDirectory.value, command};
   requireTogether(await missingBuild(found.buildDirectory.value, places));
   return found;
 }

@@ -107,6 +107,6 @@ export async function commitProblem(
   }
   return {
     message: `This clone does not have the commit ${missing}, so it cannot tell whether ${shown} is older than ${runs}.`,
-    suggestion: `Run git fetch --all. If the commit is gone for good, ${onPurpose}.`,
+    suggestion: `Run git fetch --all, or, if the commit is gone for good, ${onPurpose}.`,
   };
 }

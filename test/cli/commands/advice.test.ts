@@ -154,7 +154,7 @@ describe('a suggested command, pasted into a fresh shell of the same folder', ()
     const env = {MYCLI_RUNTIME_ORIGIN: runtime.origin};
     await run([...push, ...flags], env, root);
     const command = commandIn(await run([...push, ...flags], env, root), 'Roll back:');
-    expect(command).toBe('mycli rollback --cwd project --config own.json');
+    expect(command).toBe('mycli rollback -C project --config own.json');
     expect((await paste(command, root)).code).toBe(0);
     expect(await running('my-shop', 'own')).toBe(1);
   });

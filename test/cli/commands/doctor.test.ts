@@ -124,7 +124,7 @@ describe('doctor', () => {
       await writeFile(join(root, path), text);
     };
     await write('package.json', '{"dependencies": {"next": "16"}}');
-    const missing = {status: 'warning', suggestions: ['Build the application first: npx next build.']};
+    const missing = {status: 'warning', suggestions: ['Build the application first: npx next build']};
     expect(await findings(legacy(runtime.origin))).toMatchObject({build: missing});
     await write('.next/BUILD_ID', '');
     expect((await findings(legacy(runtime.origin)))['build']?.suggestions[0]).toContain("Set output: 'standalone'");

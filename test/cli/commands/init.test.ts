@@ -237,8 +237,8 @@ describe('init without a terminal', () => {
     const env = {MYCLI_API_KEY: canary};
     const refused = await mycli(['push', '--wait', '--json'], {env});
     expect(JSON.parse(refused.stdout)).toMatchObject({error: {code: 'ERR_SSR_ENTRY_MISSING'}});
-    const [, advised = ''] = /run mycli (push .*)\.\n/.exec(stderr) ?? [];
-    expect(advised).toBe('push build/static --static');
+    const [, advised = ''] = /run mycli (bundle:push .*)\n/.exec(stderr) ?? [];
+    expect(advised).toBe('bundle:push build/static --static');
     expect(await mycli(advised.split(' '), {env})).toMatchObject({code: 0});
     await write({'build/ssr.mjs': 'export default () => undefined;'});
     expect((await mycli([...args, '--force'])).stdout).toMatch(/\nNext:\n {2}mycli login\n {2}mycli push --wait\n$/);
@@ -249,6 +249,10 @@ describe('init without a terminal', () => {
     const {stdout} = await mycli(['init', '-p', 'shop', '--origin', runtime.origin]);
     expect(stdout).toMatch(
       /\nNext:\n {2}npx vite build\n {2}mycli login\n {2}mycli push\nThis uploads without deploying\./,
+    );
+    const named = await mycli(['init', '--force', '-p', 'shop', '--origin', runtime.origin, '-C', '../project']);
+    expect(named.stdout).toMatch(
+      /\nNext:\n {2}cd \.\.\/project\n {2}npx vite build\n {2}mycli login\n {2}mycli push\n/,
     );
   });
 

@@ -1,4 +1,4 @@
-import {dirname, join} from 'node:path';
+import {basename, dirname, join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {runWarm} from '../warm-cli.js';
 import {makeFolder, writeTree} from '../../folder.js';
@@ -36,9 +36,9 @@ describe('the folder to push', () => {
     await write(vite);
     const {code, stderr} = await build();
     expect(code).toBe(3);
-    expect(stderr).toContain('Build the application first: npm run build.');
+    expect(stderr).toContain('Build the application first: npm run build\n');
     expect(stderr).not.toContain('--build-directory');
-    expect((await build('dist')).stderr).toContain('Build the application first: npm run build.');
+    expect((await build('dist')).stderr).toContain('Build the application first: npm run build\n');
   });
 
   test('push: names the project below, with a configuration, that a folder is of', async () => {
@@ -47,11 +47,35 @@ describe('the folder to push', () => {
     const {code, stderr} = await push('apps/a/build', '--wait');
     expect(code).toBe(2);
     expect(stderr).toBe(
-      'Error: apps/a/build belongs to the project in apps/a.\n  Instead of the folder, pass -C apps/a build\n',
+      'Error: apps/a/build belongs to the project in apps/a.\n  Run mycli push build --wait -C apps/a\n',
     );
     const inProject = await push('-C', 'apps/a', 'build', '--dry-run');
     expect(inProject.stderr).not.toContain('belongs to the project');
     expect((await push('apps/a/build', '--project', 'b', '--dry-run')).stderr).not.toContain('belongs to the project');
+  });
+
+  test('push: at the root of a workspace, names its applications by the folder where the user is', async () => {
+    const app = {
+      'apps/a/package.json': '{}',
+      'apps/a/mycli.config.json': '{"projectSlug": "a"}',
+      'apps/a/build/ssr.js': '',
+    };
+    await write({...app, 'package.json': '{"workspaces": ["apps/*"]}'});
+    const push = (cwd: string, ...args: readonly string[]) => runWarm(['push', '--dry-run', ...args], {cwd, env: {}});
+    const here = await push(project, '--message', 'x');
+    expect(here).toMatchObject({code: 2, stdout: ''});
+    expect(here.stderr).toBe(
+      'Error: This is the root of a workspace with applications in apps/a.\n' +
+        '  Choose one of them: run mycli push --dry-run --message x -C apps/a\n' +
+        '  To set up the root instead, run mycli init\n',
+    );
+    expect((await push(project, '-C', 'apps/a')).stderr).not.toContain('workspace');
+    const above = await push(dirname(project), '-C', basename(project));
+    expect(above.stderr).toContain(`run mycli push --dry-run -C ${basename(project)}/apps/a\n`);
+    expect(above.stderr).toContain(`run mycli init -C ${basename(project)}\n`);
+    const named = await push(project, '--build-directory', 'apps/a/build');
+    expect(named.stderr).toContain('Run mycli push build --dry-run -C apps/a\n');
+    expect((await push(project, '--project', 'b')).stderr).not.toContain('workspace');
   });
 
   test('push: takes the folder that is an argument', async () => {
@@ -84,7 +108,7 @@ describe('the folder to push', () => {
     const {code, error} = await from('packages/b');
     expect([code, error?.code]).toEqual([3, 'ERR_CONFIG_INVALID']);
     expect(error?.details).toMatchObject({otherProject: expect.stringMatching(/b$/)});
-    const flags = (error?.suggestions ?? []).flatMap((advice) => shellWords(/ pass (-.+)\.$/.exec(advice)?.[1] ?? ''));
+    const flags = (error?.suggestions ?? []).flatMap((advice) => shellWords(/ pass (-.+)$/.exec(advice)?.[1] ?? ''));
     expect(await from('packages/b', ...flags.slice(0, 2))).toMatchObject({paths: ['ssr.js']});
     expect(await from('packages/b', ...flags.slice(2))).toMatchObject({paths: ['ssr.mjs']});
   });

@@ -70,7 +70,7 @@ describe('finding', () => {
     expect(await load('a/b')).toBeUndefined();
     const [path, searched] = [join(root, 'mycli.config.json'), 'only the working directory is searched'];
     expect(warnings).toEqual([
-      `Ignored ${path}: outside a git repository, ${searched}. To use it, pass ${shellLine('--cwd', root)}.`,
+      `Ignored ${path}: outside a git repository, ${searched}. To use it, pass ${shellLine('--cwd', root)}`,
     ]);
     expect((await load('.'))?.path).toBe(join(root, 'mycli.config.json'));
   });
@@ -119,7 +119,7 @@ describe('finding', () => {
     expect(await load('.')).toBeUndefined();
     expect(warnings).toEqual([
       `Ignored ${join(root, 'mycli.config.js')}, because it belongs to another user (4242). ` +
-        `If you trust it, pass ${shellLine('--config', join(root, 'mycli.config.js'))}.`,
+        `If you trust it, pass ${shellLine('--config', join(root, 'mycli.config.js'))}`,
     ]);
     await expect(load('.', undefined, true)).rejects.toMatchObject({
       code: 'ERR_CONFIG_FOREIGN',
