@@ -222,8 +222,7 @@ function describeUnknownFlags(
   {flags: known, args}: {readonly flags: readonly string[]; readonly args: readonly string[]},
   command?: string,
 ): Description {
-  // What follows `=` may be a secret.
-  const names = unknown.map((flag) => flag.replace(/=.*/s, ''));
+  const names = unknown.map(flagIn);
   const suggestions = names.flatMap((name): readonly Suggestion[] => {
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
       return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
@@ -270,16 +269,18 @@ export function unknownCommand(
   const [first = '', second] = argv.filter((argument) => !argument.startsWith('-'));
   const list: Suggestion = ['Run ', {run: ['help']}, ' to list all commands.'];
   if (first === '') {
-    const flag = String(argv[0]).replace(/=.*/s, '');
+    const flag = flagIn(String(argv[0]));
     const suggestions = [...suggestNames(near(flag, ['--help', '--version'])), list];
     return createError('ERR_USAGE', `Unknown flag: ${flag}`, {suggestions});
   }
   const known = commands.filter(({hidden}) => !hidden).map(({id}) => id);
-  const later = argv.find((word) => known.some((id) => id === word || id.endsWith(`:${word}`)));
-  if (argv[0]?.startsWith('-') && later !== undefined) {
-    const others = argv.toSpliced(argv.indexOf(later), 1);
-    const suggestions = [['Put the command before its flags: ', {run: [later, ...movedFlags(others)]}]];
-    return createError('ERR_USAGE', `There is no command before ${argv[0].replace(/=.*/s, '')}.`, {suggestions});
+  const named = (start: number, length: number) => argv.slice(start, start + length).join(':');
+  const at = argv.findIndex((_, index) => [1, 2].some((length) => known.includes(named(index, length))));
+  if (argv[0]?.startsWith('-') && at !== -1) {
+    const length = known.includes(named(at, 2)) ? 2 : 1;
+    const moved = [...movedWords(argv.slice(0, at)), ...movedWords(argv.slice(at + length))];
+    const suggestions = [['Put the command before its flags: ', {run: [named(at, length), ...moved]}]];
+    return createError('ERR_USAGE', `There is no command before ${flagIn(argv[0])}.`, {suggestions});
   }
   const old = commandNamed(leadingWords(argv), known);
   if (old !== undefined) {
@@ -310,14 +311,25 @@ export function unknownCommand(
   return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed}`, {suggestions});
 }
 
-/** Flags for a command that they were typed before. Only the values of places are no secrets. */
-function movedFlags(typed: readonly string[]): readonly string[] {
+/** A flag without its value, which may be a secret. */
+function flagIn(word: string): string {
+  if (/^-[a-z-]+$/i.test(word)) return word;
+  return word.startsWith('--') ? word.replace(/=.*/s, '') : word.slice(0, 2);
+}
+
+/** Words to type behind the command. What may be a secret is `VALUE`, so all values of flags but those of places. */
+function movedWords(typed: readonly string[]): readonly string[] {
   return typed.flatMap((word, at) => {
+    const before = typed[at - 1] ?? '';
     if (isJsonFlag(word, typed)) return ['--json'];
-    const [flag = '', value = ''] = word.startsWith('-') ? word.split('=', 2) : [typed[at - 1], word];
-    const isPlace = /^(?:-[pt]|--(?:project|target))$/.test(flag);
-    if (isPlace && !isLikelySecret(value)) return [word];
-    return word.startsWith('--') ? [flag] : word.startsWith('-') ? [word.slice(0, 2)] : [];
+    if (word === 'json' && isJsonFlag(before, typed)) return [];
+    const isFlag = word.startsWith('-');
+    const [flag = '', value = ''] = isFlag ? word.split('=', 2) : [before, word];
+    const isShown = /^(?:[^-].*|-[pt]|--(?:project|target)|)$/.test(flag) && !isLikelySecret(value);
+    if (isShown && (isFlag || flag.startsWith('-') || !value.includes('='))) return [word];
+    if (!isFlag) return ['VALUE'];
+    const name = word.startsWith('--') ? flag : word.slice(0, 2);
+    return name === word ? [name] : [name, 'VALUE'];
   });
 }
 

@@ -165,7 +165,7 @@ export async function planProject(
         ? {static: true}
         : {static: answers.static?.value, ssrOnly: answers.ssrOnly?.value, ssrShared: answers.ssrShared?.value}),
       // They are not for the site's visitors.
-      ignore: build === resolve(cwd) && isStatic === true ? await packageFilesIn(cwd) : undefined,
+      ignore: build === resolve(cwd) && isStatic === true ? await filesBesideSite(cwd) : undefined,
     },
     configName,
     hasCredentials: plugin ? !advises('auth:login', problem?.advice ?? []) : [stored, ...secrets].some(Boolean),
@@ -315,11 +315,10 @@ function addressKeys(backend: string): readonly ServiceKey[] {
 /** What npm and its like have in the folder of a site. */
 const packageFiles = ['package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'node_modules'];
 
-/** What a project's own folder has besides its site. A server may need its packages. */
-async function packageFilesIn(cwd: string): Promise<readonly string[] | undefined> {
+/** What a project's own folder has, or gets from bundle:build, besides its site. A server may need its packages. */
+async function filesBesideSite(cwd: string): Promise<readonly string[]> {
   const names = await namesIn(cwd);
-  const found = packageFiles.filter((name) => names.includes(name));
-  return found.length === 0 ? undefined : found;
+  return [...packageFiles.filter((name) => names.includes(name)), 'bundle.tar*'];
 }
 
 export async function refuseExistingConfig(directory: string): Promise<void> {
