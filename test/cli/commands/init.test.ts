@@ -129,13 +129,15 @@ describe('init without a terminal', () => {
     expect(stderr).toContain(message);
   });
 
-  test('leaves its own file out of a site that is the folder itself', async () => {
+  test('leaves its own file and archives out of a site that is the folder itself', async () => {
     await rm(project, {recursive: true});
     await write({'index.html': '<p>Hi</p>', 'package.json': '{"name": "site"}', 'node_modules/a/index.js': ''});
     const {stderr} = await mycli(['init', '-y', '-p', 'shop', '--origin', runtime.origin]);
     expect(stderr).toContain('Found a build: a static site in this folder.\n');
-    expect(await config()).toMatch(/ignore: \[\s+'package\.json',\s+'node_modules'\s+\],\n/);
-    const {stdout} = await mycli(['build', '--dry-run', '--output', '../bundle.tar.gz', '--json']);
+    expect(await config()).toMatch(/ignore: \[\s+'package\.json',\s+'node_modules',\s+'bundle\.tar\*'\s+\],\n/);
+    for (const format of ['v1', 'v2']) expect(await mycli(['build', '--format', format])).toMatchObject({code: 0});
+    await rm(join(project, 'bundle.tar.json'));
+    const {stdout} = await mycli(['build', '--dry-run', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({files: [{path: 'index.html'}]});
   });
 
