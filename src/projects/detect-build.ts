@@ -45,16 +45,12 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
   // What a workspace builds for its members is below folders like those of an application.
   const mayBeOfMembers = project.isWorkspace && detected?.framework === undefined && detected?.static === false;
   if ((isAnswer && !mayBeOfMembers) || isApplication(project, detected)) return detected;
-  const members = await membersOf(
-    project,
-    (build) => isSiteOrServer(build) && build?.exists === true && build.unfit === undefined,
-  );
+  const members = await membersOf(project, (build) => build?.exists === true && build.unfit === undefined);
   const outputs = project.isWorkspace ? await builtOutputs(directory) : [];
-  const instead = [
-    ...members.slice(0, 1).map((member) => ({project: member})),
-    ...outputs.slice(0, 1).map((folder) => ({folder})),
-  ];
-  if (instead.length === 0) return detected;
+  const [member] = members;
+  const [folder] = outputs;
+  const instead = member !== undefined ? {project: member} : folder !== undefined ? {folder} : undefined;
+  if (instead === undefined) return detected;
   const own = project.isWorkspace ? undefined : detected?.buildCommand;
   const unfit = {
     problem: `This project has no build of its own, but there are builds in ${listPaths([...members, ...outputs])}.`,
@@ -77,21 +73,13 @@ export async function applicationsBelow(directory: string): Promise<readonly str
   const project = await readProject(directory);
   const detected = await detectIn(project);
   if (!project.isWorkspace || detected?.exists === true || isApplication(project, detected)) return [];
-  return membersOf(
-    project,
-    (build, files) => isSiteOrServer(build) || files.some((name) => /^mycli\.config\./.test(name)),
-  );
-}
-
-/** A library has a build, too. */
-function isSiteOrServer(build: DetectedBuild | undefined): boolean {
-  return build?.static === true || build?.framework !== undefined;
+  return membersOf(project, () => true);
 }
 
 /** The folders below a project, as of a workspace's members, that have applications which `fits` takes. */
 async function membersOf(
   {directory, names, isWorkspace}: Project,
-  fits: (build: DetectedBuild | undefined, files: readonly string[]) => boolean,
+  fits: (build: DetectedBuild | undefined) => boolean,
 ): Promise<readonly string[]> {
   if (!isWorkspace && !names.some((name) => projectFile.test(name))) return [];
   const folders = (await foldersIn(directory)).filter((name) => !outputFolders.includes(name));
@@ -102,7 +90,10 @@ async function membersOf(
     const files = await namesIn(member);
     if (!files.includes('package.json') && !files.includes('project.json')) continue;
     const build = await detectIn(await readProject(member));
-    if (fits(build, files)) members.push(folder);
+    // A library has a build, too.
+    const isSiteOrServer = build?.static === true || build?.framework !== undefined;
+    const isConfigured = files.some((name) => name.startsWith('mycli.config.'));
+    if ((isSiteOrServer || isConfigured) && fits(build)) members.push(folder);
   }
   return members;
 }
@@ -138,7 +129,7 @@ async function detectIn(project: Project): Promise<DetectedBuild | undefined> {
     const framework = row.static === isStatic ? await located(row, build) : undefined;
     const unfit =
       others.length > 0
-        ? several([folder, ...others])
+        ? several(folder, others)
         : await (framework
             ? unfitEntry(framework, build)
             : builtForOtherHost(directory, {...row, buildDirectory: folder}));
@@ -160,7 +151,7 @@ async function detectIn(project: Project): Promise<DetectedBuild | undefined> {
     // `build` is the default, whatever is beside it.
     const own = {name: 'The project', buildDirectory: found};
     const unfit =
-      more.length === 0 || found === 'build' ? await builtForOtherHost(directory, own) : several([found, ...more]);
+      more.length === 0 || found === 'build' ? await builtForOtherHost(directory, own) : several(found, more);
     const isStatic = await isStaticBuild(join(directory, found), directory);
     return {buildDirectory: found, exists: true, static: isStatic, buildCommand, unfit};
   }

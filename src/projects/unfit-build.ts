@@ -11,20 +11,15 @@ import {entryOf} from './build-rows.js';
 
 export interface UnfitBuild {
   readonly problem: string;
-  /** Without a full stop: what can be taken instead may follow. */
+  /** Without a full stop: a command may follow. */
   readonly advice: string;
-  readonly instead?: readonly OtherBuild[];
+  /** What to take: a folder, or a project below. Relative to the project. */
+  readonly instead?: {readonly folder: string; readonly isSite?: boolean} | {readonly project: string} | undefined;
 }
 
-/** A build of the same project, or a project below it. Folders are relative to that of the project. */
-type OtherBuild = {readonly folder: string; readonly isSite?: boolean} | {readonly project: string};
-
-export function several([first = '', ...others]: readonly string[]): UnfitBuild {
-  return {
-    problem: `There are several builds: ${[first, ...others].join(', ')}.`,
-    advice: 'Choose one of them: run',
-    instead: [{folder: first}],
-  };
+export function several(folder: string, others: readonly string[]): UnfitBuild {
+  const problem = `There are several builds: ${[folder, ...others].join(', ')}.`;
+  return {problem, advice: 'Choose one of them: run', instead: {folder}};
 }
 
 /** Why the framework's expected build is not there although something was built. */
@@ -41,12 +36,12 @@ export async function unfitBuild(
   const sites = await sitesIn(join(directory, buildDirectory));
   const [site] = sites;
   if (site !== undefined) {
-    const folders = sites.map((path) => posix.join(buildDirectory, path));
-    const where = site === '' ? '' : `, in ${listPaths(folders)}`;
+    const folder = (path: string) => posix.join(buildDirectory, path);
+    const where = site === '' ? '' : `, in ${listPaths(sites.map(folder))}`;
     return {
       problem: `${buildDirectory}, the build of ${name}, has no page (index.html) at its top, only below it${where}.`,
       advice: 'To push that as the site, run',
-      instead: folders.slice(0, 1).map((folder) => ({folder, isSite: site === ''})),
+      instead: {folder: folder(site), isSite: site === ''},
     };
   }
   return {
@@ -133,16 +128,14 @@ export interface Places {
 }
 
 /** What to do about a build that can't be pushed. Without a command that was to take the build: a push. */
-export function adviceFor({advice, instead = []}: UnfitBuild, {cwd, project, command = []}: Places): Suggestion {
-  if (instead.length === 0) return `${advice}.`;
+export function adviceFor({advice, instead}: UnfitBuild, {cwd, project, command = []}: Places): Suggestion {
+  if (instead === undefined) return `${advice}.`;
   const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
-  const words = command.length === 0 ? ['bundle:push'] : command;
-  const commands = instead.map((one) =>
-    'project' in one
-      ? {run: words, again: command.length > 0, project: show(one.project)}
-      : {run: [...words, show(one.folder), ...(one.isSite === true ? ['--static'] : [])], again: command.length > 0},
-  );
-  return [`${advice} `, ...commands.flatMap((one, index) => (index === 0 ? [one] : [' or ', one]))];
+  const again = command.length > 0;
+  const run = again ? command : ['bundle:push'];
+  if ('project' in instead) return [`${advice} `, {run, again, project: show(instead.project)}];
+  const flags = instead.isSite === true ? ['--static'] : [];
+  return [`${advice} `, {run: [...run, show(instead.folder), ...flags], again}];
 }
 
 /** The error about a build that can't be pushed: `ERR_BUILD_DIRECTORY`. */

@@ -171,7 +171,7 @@ describe('detectBuild', () => {
         'Choose one of them: run mycli bundle:push dist/apps/api',
     );
     await project([], ['apps/shop/dist/index.html'], {'apps/shop/package.json': '{"devDependencies": {"vite": "8"}}'});
-    expect(await unfitSays()).toMatch(/: run mycli bundle:push -C apps\/shop or mycli bundle:push dist\/apps\/api$/);
+    expect(await unfitSays()).toMatch(/ in apps\/shop, dist\/apps\/api, .*: run mycli bundle:push -C apps\/shop$/s);
   });
 
   test('detectBuild: a page that loads sources is no site', async () => {
@@ -326,7 +326,7 @@ describe('detectBuild', () => {
       const unfit = {
         problem: 'This project has no build of its own, but there are builds in apps/web.',
         advice: 'Choose one of them: run',
-        instead: [{project: 'apps/web'}],
+        instead: {project: 'apps/web'},
       };
       expect(await detectBuild(root)).toMatchObject({exists: false, unfit});
       await writeFile(join(root, 'package.json'), '{}');

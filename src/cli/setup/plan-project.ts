@@ -243,7 +243,7 @@ async function checkGuess(detected: DetectedBuild | undefined, cwd: string): Pro
   const names = listPaths(found);
   const problem = `${buildDirectory === '.' ? 'This folder' : buildDirectory} has an index page, but also files that no visitor needs: ${names}.`;
   const advice = 'If it is your site, list those that are not for visitors in .bundleignore, then run';
-  return {...detected, unfit: {problem, advice, instead: [{folder: buildDirectory, isSite: true}]}};
+  return {...detected, unfit: {problem, advice, instead: {folder: buildDirectory, isSite: true}}};
 }
 
 /** A build of no known framework that a push would refuse for want of a server, or the site in it if that is meant. */
@@ -269,7 +269,7 @@ async function checkServer(
   if (asks && (await askYesNo(`${problem} Push only ${site}, as a static site?`, false, context)))
     return {...detected, buildDirectory: site, static: true};
   const advice = `Build it, or, if ${site} is a static site, run`;
-  return {...detected, unfit: {problem, advice, instead: [{folder: site, isSite: true}]}};
+  return {...detected, unfit: {problem, advice, instead: {folder: site, isSite: true}}};
 }
 
 /** A warning about a server in a project of which only a folder with a page would be pushed. */
@@ -345,12 +345,16 @@ async function refuseRoot(cwd: string): Promise<void> {
   const names = await applicationsBelow(cwd);
   const [first] = names;
   if (first === undefined) return;
-  throw createError('ERR_USAGE', `This is the root of a workspace with applications in ${listPaths(names)}.`, {
-    suggestions: [
-      ['Choose one of them: run ', {run: ['bundle:push'], again: true, project: first}],
-      ['To set up the root instead, run ', {run: ['init']}],
-    ],
-  });
+  throw createError(
+    'ERR_BUILD_DIRECTORY',
+    `This is the root of a workspace with applications in ${listPaths(names)}.`,
+    {
+      suggestions: [
+        ['Choose one of them: run ', {run: ['bundle:push'], again: true, project: first}],
+        ['To set up the root instead, run ', {run: ['init']}],
+      ],
+    },
+  );
 }
 
 /** Offers in a terminal to set up a project that nothing configures. Returns its settings, or those given. */

@@ -66,11 +66,9 @@ async function givenFolder(
   const verb = takesTarget ? 'push' : 'bundle';
   if (await isFolder(path)) return path;
   const detected = await detectBuild(projectDirectory.value);
-  if (detected?.buildCommand !== undefined && resolve(projectDirectory.value, detected.buildDirectory) === path) {
-    throw createError('ERR_BUILD_DIRECTORY', `The build folder ${path} does not exist.`, {
-      suggestions: [`Build the application first: ${detected.buildCommand}`],
-    });
-  }
+  // What builds it is said where it is missing.
+  if (detected?.buildCommand !== undefined && resolve(projectDirectory.value, detected.buildDirectory) === path)
+    return path;
   if (await exists(path)) {
     throw createError('ERR_USAGE', `${argument} is not a folder.`, {
       suggestions: [`If it is an archive from bundle:build, pass --archive ${argument}.`],

@@ -63,7 +63,7 @@ describe('the folder to push', () => {
     await write({...app, 'package.json': '{"workspaces": ["apps/*"]}'});
     const push = (cwd: string, ...args: readonly string[]) => runWarm(['push', '--dry-run', ...args], {cwd, env: {}});
     const here = await push(project, '--message', 'x');
-    expect(here).toMatchObject({code: 2, stdout: ''});
+    expect(here).toMatchObject({code: 3, stdout: ''});
     expect(here.stderr).toBe(
       'Error: This is the root of a workspace with applications in apps/a.\n' +
         '  Choose one of them: run mycli push --dry-run --message x -C apps/a\n' +
