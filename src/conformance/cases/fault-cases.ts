@@ -114,7 +114,8 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
         // What fails can be cleaned up if the service refuses nothing more.
         const once = {...rule, lasts: false, error: anyError};
         if (kind === 401 && operation.needs === 'upload') await failAt(await open(), operation, at, total, once);
-        // If no later answer arrives either, the outcome is open. Over HTTP, repeatable writes are `ERR_NETWORK` then.
+        // If no later answer arrives either, the outcome is open. Not tried over HTTP, where the host says that a
+        // repeatable write has failed.
         const always = {...rule, lasts: true, error: anyCode};
         if (kind === 'lose' && isListed && !isHttp) await failAt(await open(), operation, at, total, always);
       }
