@@ -16,7 +16,7 @@ import type {Settings, SettingValue, ValueSource} from './settings.js';
 
 export interface PluginSettings {
   readonly options: SettingValue<'backendOptions'>[string];
-  /** The variables that `auth:login` has stored, none of which is set. Set them to use the backend. */
+  /** The variables that `auth:login` has stored, none of which is set. `readBackend` and `reachBackends` set them. */
   readonly variables: Readonly<Record<string, string>>;
   /** Where its secrets come from. Undefined if there are none. */
   readonly source: ValueSource | undefined;

@@ -21,7 +21,7 @@ import {
   type Connection,
 } from './connection-options.js';
 import {loadWantedBackends} from './load-backends.js';
-import {readPluginSettings} from './plugin-settings.js';
+import {readPluginSettings, type PluginSettings} from './plugin-settings.js';
 import {followsWrites} from './write-hooks.js';
 import {describeResolved, missingSetting, type Settings, type SettingValue} from './settings.js';
 
@@ -125,14 +125,15 @@ export interface ConfiguredBackend {
 /**
  * Reads what is configured for a backend as if it had been chosen: the addresses that get its credentials must be
  * trusted. Sends nothing.
- * @param backendOptions those of a plugin's backend
+ * @param used what `readPluginSettings` has read for a plugin's backend
  */
 export async function readBackend(
   context: CommandContext,
   settings: Settings,
   given: HostBackend | BuiltInName,
-  backendOptions: ServiceOptions['backendOptions'] = {},
+  {options: backendOptions = {}, variables}: Partial<PluginSettings> = {},
 ): Promise<ConfiguredBackend> {
+  Object.assign(context.env, variables);
   const backend = typeof given === 'string' ? builtInRows[given].backend : given;
   const chosen = {...settings, runtimeBackend: {...settings.runtimeBackend, value: backend.name}};
   const {secrets, ...connection} = resolveConnection(context, chosen);

@@ -132,9 +132,8 @@ export async function checkServices(
   if (registration !== undefined) {
     const {name, backend} = registration;
     const used = await readPluginSettings(registration, context, settings);
-    Object.assign(context.env, used.variables);
     const row = {backend: name, source: used.source?.name ?? null};
-    const read = () => readBackend(context, settings, backend, used.options);
+    const read = () => readBackend(context, settings, backend, used);
     return [verify ? {...row, ...(await checkService(context, settings, name, read, used.source))} : row];
   }
   const asking = aboutCredentials(settings);
@@ -186,13 +185,12 @@ export async function describeBackends(
     const {name, backend, plugin, version = context.config.version} = registration;
     const {summary, formats} = backend;
     const facts = {name, plugin, version, summary, formats, capabilities: capabilitiesOf(backend)};
-    let set: PluginSettings['variables'] = {};
+    let used: PluginSettings | undefined;
     try {
       if (verify) await confirmAddresses(context, settings, {registration});
-      const {options, variables, source} = await readPluginSettings(registration, context, settings);
-      set = variables;
-      Object.assign(context.env, set);
-      const read = await readBackend(context, settings, backend, options);
+      used = await readPluginSettings(registration, context, settings);
+      const {source} = used;
+      const read = await readBackend(context, settings, backend, used);
       const {problem, missing, unfit} = read.resolved;
       const configured = problem === undefined;
       const checked =
@@ -207,7 +205,7 @@ export async function describeBackends(
       const missing = Array.isArray(problems) ? problems.map(String) : [error.message];
       described.push({...facts, configured: false, missing});
     } finally {
-      for (const variable of Object.keys(set)) Reflect.deleteProperty(context.env, variable);
+      for (const variable of Object.keys(used?.variables ?? {})) Reflect.deleteProperty(context.env, variable);
     }
   }
   return described;

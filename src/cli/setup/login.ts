@@ -56,7 +56,7 @@ interface Entered {
   readonly label: string;
   /** The backend whose service is asked. Undefined if it cannot be asked. */
   readonly backend: HostBackend | BuiltInName | undefined;
-  readonly options?: PluginSettings['options'];
+  readonly used?: Partial<PluginSettings>;
   readonly settings: Settings;
   readonly accepted: string;
   readonly store: (stored: StoredCredentials) => StoredCredentials;
@@ -85,11 +85,11 @@ async function verifyAndStore(context: CommandContext, entered: Entered, verifie
   return verified;
 }
 
-async function verify(context: CommandContext, {backend, options, settings, accepted}: Entered): Promise<Verified> {
+async function verify(context: CommandContext, {backend, used, settings, accepted}: Entered): Promise<Verified> {
   const {output} = context;
   if (backend === undefined) return {verified: false};
   try {
-    const configured = await readBackend(context, settings, backend, options);
+    const configured = await readBackend(context, settings, backend, used);
     const {status, user, expiresAt, reason = '', suggestions = []} = await askService(context, settings, configured);
     const verified = status === 'accepted';
     if (verified) output.outcome(`${accepted}${user === undefined ? '' : ` of ${user}`}.`);
@@ -199,14 +199,13 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
   const enter = (values: Readonly<Record<string, string>>): Entered => {
     const options = Object.keys(values);
     const {variables, options: secrets} = divideSecrets(values, backend.secretEnv ?? []);
-    Object.assign(context.env, variables);
     const credentials = {options, values: {...values}, origins: [...originsIn(given)]};
     return {
       facts: {backend: name, options, kind: 'options'},
       secrets: Object.values(values),
       label: `${options.join(', ')} for the ${name} backend`,
       backend: backend.verify && backend,
-      options: {...given, ...secrets},
+      used: {options: {...given, ...secrets}, variables},
       settings,
       accepted: `The service of the ${name} backend accepted the credentials`,
       store(stored) {
@@ -225,7 +224,7 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
     async ask() {
       if (backend.login === undefined) return enter(await askForSecrets(backend, context));
       const operations = await import('../../operations/identify.js');
-      const {options, resolved} = await readBackend(context, settings, backend, given);
+      const {options, resolved} = await readBackend(context, settings, backend, {options: given});
       const call = {...options, ...loginDialogue(backend, context), signal};
       return enter(await operations.logIn(resolved, call, context.host()));
     },

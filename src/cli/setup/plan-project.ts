@@ -189,10 +189,9 @@ export async function planProject(
 /** What a plugin's backend still needs before a push can use it, and where its secrets come from. */
 async function readiness(registration: BackendRegistration, context: CommandContext, settings: Settings) {
   try {
-    const {options, variables, source} = await readPluginSettings(registration, context, settings);
-    Object.assign(context.env, variables);
-    const {resolved} = await readBackend(context, settings, registration.backend, options);
-    return {problem: resolved.problem, source};
+    const used = await readPluginSettings(registration, context, settings);
+    const {resolved} = await readBackend(context, settings, registration.backend, used);
+    return {problem: resolved.problem, source: used.source};
   } catch (error) {
     if (isRuntimeCliError(error)) return {problem: error, source: undefined};
     throw error;
