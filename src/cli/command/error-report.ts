@@ -317,20 +317,22 @@ function flagIn(word: string): string {
   return word.startsWith('--') ? word.replace(/=.*/s, '') : word.slice(0, 2);
 }
 
-/** Words to type behind the command. What may be a secret is `VALUE`, so all values of flags but those of places. */
+/** Words to type behind the command. */
 function movedWords(typed: readonly string[]): readonly string[] {
   return typed.flatMap((word, at) => {
     const before = typed[at - 1] ?? '';
     if (isJsonFlag(word, typed)) return ['--json'];
     if (word === 'json' && isJsonFlag(before, typed)) return [];
-    const isFlag = word.startsWith('-');
-    const [flag = '', value = ''] = isFlag ? word.split('=', 2) : [before, word];
-    const isShown = /^(?:[^-].*|-[pt]|--(?:project|target)|)$/.test(flag) && !isLikelySecret(value);
-    if (isShown && (isFlag || flag.startsWith('-') || !value.includes('='))) return [word];
-    if (!isFlag) return ['VALUE'];
-    const name = word.startsWith('--') ? flag : word.slice(0, 2);
-    return name === word ? [name] : [name, 'VALUE'];
+    if (!word.startsWith('-')) return [shownValue(word, before)];
+    const flag = flagIn(word);
+    return flag === word ? [flag] : [flag, shownValue(word.slice(flag.length).replace('=', ''), flag)];
   });
+}
+
+/** `VALUE` for what may be a secret: an assignment, and the value of a flag that names no project or target. */
+function shownValue(value: string, before: string): string {
+  const isKnown = before.startsWith('-') ? /^(?:-[pt]|--project|--target)$/.test(before) : !value.includes('=');
+  return isKnown && !isLikelySecret(value) ? value : 'VALUE';
 }
 
 /** As other clients have it: `-f json`. */
