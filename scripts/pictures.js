@@ -15,6 +15,8 @@ const storefront = path.join(root, 'examples/storefront');
 const binary = path.join(root, 'bin/run.js');
 const pictures = path.join(root, 'docs/pictures');
 const run = promisify(execFile);
+// npm sets it: mycli would tell readers to type `npx mycli`.
+const {npm_command: _, ...surroundings} = process.env;
 
 const releases = [
   {target: 'production', message: 'main: 3f2c1a9 Show prices with tax'},
@@ -74,14 +76,14 @@ const scratch = await mkdtemp(path.join(tmpdir(), 'mycli-pictures-'));
 await mkdir(pictures, {recursive: true});
 await run(process.execPath, [path.join(storefront, 'build.mjs')]);
 const args = ['runtime:start', '--json', '--port', '0', '--data', path.join(scratch, 'runtime')];
-const runtime = spawn(process.execPath, [binary, ...args], {stdio: ['ignore', 'pipe', 'inherit']});
+const runtime = spawn(process.execPath, [binary, ...args], {env: surroundings, stdio: ['ignore', 'pipe', 'inherit']});
 const ended = once(runtime, 'exit');
 try {
   const [line] = await Promise.race([once(createInterface({input: runtime.stdout}), 'line'), ended.then(() => ['{}'])]);
   const {origin, credentials} = JSON.parse(line);
   if (origin === undefined) throw new Error('runtime:start ended before it was ready');
   const own = {MYCLI_RUNTIME_ORIGIN: origin, MYCLI_API_KEY: credentials.apiKey, XDG_DATA_HOME: scratch, NO_COLOR: '1'};
-  const env = {...process.env, ...own};
+  const env = {...surroundings, ...own};
   for (const release of releases) {
     const lines = await push(release, env);
     const typed = `$ mycli push -p shop -t ${release.target} --wait`;

@@ -98,10 +98,6 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     if (isEndless) session.output.expectLines();
     const context = new CommandContext(session, flags, this.config, changes === 'service');
     for (const line of misspeltVariables(session.env)) session.output.warn(line);
-    const short = this.config.commands.flatMap(({id, aliases}) => {
-      const alias = aliases.find((name) => !name.includes(':'));
-      return alias === undefined ? [] : [[id, alias] as const];
-    });
     const {cwd: folder = '', config: file} = this.flags;
     const config = file === undefined ? [] : flagValue('--config', file);
     const typed = raw.flatMap((token) => {
@@ -112,7 +108,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const commands = this.config.commands.filter((one) => name in one.flags).map(({id}) => id);
       return [{flag: `--${name}` as const, words, commands}];
     });
-    session.output.completeHints({aliases: new Map(short), folder, config, typed});
+    session.output.completeHints({folder, config, typed});
     try {
       // A dry run has no outcome.
       if (changes !== 'service' || !('output-env' in this.ctor.flags) || flags['dry-run'] === true)

@@ -1,7 +1,9 @@
 import type {Command} from '@oclif/core';
 import {CommandHelp, Help} from '@oclif/core/help';
 import {wrapAnsi} from 'fast-wrap-ansi';
+import {shellLine} from '../../text/suggest.js';
 import {isOclifCommand} from './command-line.js';
+import type {HostConfig} from './host-config.js';
 
 /** How many flags a command's short help shows: they fit a screen of 24 rows. */
 const shownFlags = 6;
@@ -93,6 +95,7 @@ class AlignedHelp extends CommandHelp {
 /** oclif's help, plus a short form for `-h` and for `mycli` alone. */
 export class GroupedHelp extends Help {
   #isShort = false;
+  declare protected config: HostConfig;
   protected override CommandHelpClass = AlignedHelp;
 
   override renderList(...[rows, options]: Parameters<List>): string {
@@ -106,6 +109,8 @@ export class GroupedHelp extends Help {
 
   override async showHelp(argv: string[]): Promise<void> {
     this.#isShort = argv.length === 0 || (argv.includes('-h') && !argv.includes('--help'));
+    // Here, because the command `help` makes a configuration of its own, of the same options.
+    this.config.bin = shellLine(...this.config.options.session().output.program);
     await super.showHelp(argv);
   }
 

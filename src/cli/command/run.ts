@@ -7,7 +7,6 @@ import {settings} from '@oclif/core/settings';
 import {runningPlugin} from '../../backends/plugins/plugin-code.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
-import {shellLine} from '../../text/suggest.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
 import {
@@ -153,6 +152,13 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session):
     return answerCompletion(typed.slice(typed.indexOf('--') + 1), options);
   }
   const config = await session.guardCode(() => loadConfig(options, given));
+  // A plugin's alias may be a command of ours.
+  const own = config.commands.filter(({pluginName}) => pluginName === config.name);
+  const short = own.flatMap(({id, aliases}) => {
+    const alias = aliases.find((name) => !name.includes(':'));
+    return alias === undefined ? [] : [[id, alias] as const];
+  });
+  session.output.completeHints({aliases: new Map(short)});
   const args = joinWords(given, config);
   const [id = '', ...argv] = args;
   // Not `run` of oclif: it would make a configuration of its own, and so not name plugins that fail.
@@ -181,7 +187,6 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
     process.stdout.write(`${config.userAgent}\n`);
   } else if (asksForHelp && hasPage) {
     session.output.releaseStdout();
-    config.bin = shellLine(...session.output.program);
     await new GroupedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
   } else if (command === undefined) {
     const listed = config.options.userPlugins === true ? userPlugins(config.dataDir) : [];

@@ -93,7 +93,7 @@ describe('mycli', () => {
   test('knows its commands as words and by their aliases, under one name', async () => {
     for (const args of [['bundle:push'], ['bundle', 'push'], ['push']]) {
       const {code, stdout, stderr} = await runWarm([...args, '--nope', '--json']);
-      expect({code, stderr}).toEqual({code: 2, stderr: expect.stringContaining('mycli bundle:push --help') as string});
+      expect({code, stderr}).toEqual({code: 2, stderr: expect.stringContaining('mycli push --help') as string});
       expect(JSON.parse(stdout)).toMatchObject({error: {message: 'Unknown flag: --nope'}});
     }
   });

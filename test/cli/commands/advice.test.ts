@@ -255,7 +255,7 @@ describe('an argument', () => {
     ['target:delete qa qb', 'It takes one target. Run it again for another.'],
     ['config show orign', 'Did you mean origin?'],
     ['--target staging push', 'Put the command before its flags: mycli push --target staging\n'],
-    ['--target staging --wait -p=shop push', 'before its flags: mycli push --target staging --wait -p=shop\n'],
+    ['--target staging --wait -p=shop push', 'before its flags: mycli push --target staging --wait -p shop\n'],
     ['--api-key abc push', 'Put the command before its flags: mycli push --api-key VALUE\n'],
     ['--api-key=abc -kab1 push', 'Put the command before its flags: mycli push --api-key VALUE -k VALUE\n'],
     ['--target staging --api-key abc deploy 42', 'flags: mycli deploy --target staging --api-key VALUE 42\n'],
@@ -272,8 +272,8 @@ describe('an argument', () => {
     ['logs -f', 'Leave out -f: logs follows until Ctrl-C.'],
     ['push -y', 'mycli asks only about a new target or project that may be a typo. --create allows it.'],
     ['open -y', 'Leave out -y: this command asks for no confirmation.'],
-    ['deploy 1 --dry-run', 'To see what would change, run mycli bundle:diff running:TARGET ID'],
-    ['promote --dry-run', 'To see what would change, run mycli bundle:diff running:TARGET running:FROM'],
+    ['deploy 1 --dry-run', 'To see what would change, run mycli diff running:TARGET ID'],
+    ['promote --dry-run', 'To see what would change, run mycli diff running:TARGET running:FROM'],
     ['status -w', 'Leave out -w: status shows the present state once'],
     ['--verison', 'Did you mean --version?'],
     ['-x', 'Unknown flag: -x\n  Run mycli help'],
@@ -287,54 +287,54 @@ describe('an argument', () => {
     ['env:get A', 'Did you mean mycli env:list?'],
     ['preview rm my-branch', 'Did you mean mycli preview:down my-branch?'],
     ['target rm qa', 'Did you mean mycli target:delete qa?'],
-    ['bundles', 'Did you mean mycli bundle:list?'],
+    ['bundles', 'Did you mean mycli list?'],
     ['targets', 'Did you mean mycli target:list?'],
     ['envs', 'Did you mean mycli target:list or mycli env:list?'],
     ['env create qa', 'Did you mean mycli target:create qa?'],
     ['env delete', 'Did you mean mycli env:unset or mycli target:delete?'],
     ['env push', 'Did you mean mycli env:set --from .env?'],
     ['projects', 'Did you mean mycli project:list?'],
-    ['rm 3', 'Did you mean mycli bundle:delete 3 or mycli target:delete?'],
-    ['remove', 'Did you mean mycli bundle:delete or mycli target:delete?'],
-    ['destroy qa', 'Did you mean mycli target:delete qa or mycli bundle:delete?'],
+    ['rm 3', 'Did you mean mycli delete 3 or mycli target:delete?'],
+    ['remove', 'Did you mean mycli delete or mycli target:delete?'],
+    ['destroy qa', 'Did you mean mycli target:delete qa or mycli delete?'],
     ['env:set staging A=1', 'If it is the target, pass --target staging.'],
     ['previews', 'Did you mean mycli preview:list?'],
     ['ps', 'Did you mean mycli status?'],
-    ['pull', 'Did you mean mycli bundle:download latest?'],
+    ['pull', 'Did you mean mycli download latest?'],
     ['env pull', 'Did you mean mycli env:list?'],
     ['config get', 'Did you mean mycli config:show?'],
-    ['release', 'Did you mean mycli bundle:push?'],
+    ['release', 'Did you mean mycli push?'],
     ['upgrade', 'Upgrade mycli with the package manager that installed it.'],
     ['update', 'Upgrade mycli with the package manager that installed it.'],
     ['whoami', 'Did you mean mycli auth:status?'],
     ['link', 'Did you mean mycli init?'],
     ['dev', 'Did you mean mycli runtime:start?'],
-    ['redeploy', 'Did you mean mycli bundle:deploy latest?'],
-    ['redeploy 3', 'Did you mean mycli bundle:deploy 3?'],
-    ['releases', 'Did you mean mycli bundle:history?'],
-    ['undo', 'Did you mean mycli bundle:rollback?'],
-    ['builds', 'Did you mean mycli bundle:list?'],
+    ['redeploy', 'Did you mean mycli deploy latest?'],
+    ['redeploy 3', 'Did you mean mycli deploy 3?'],
+    ['releases', 'Did you mean mycli history?'],
+    ['undo', 'Did you mean mycli rollback?'],
+    ['builds', 'Did you mean mycli list?'],
     ['secrets', 'Did you mean mycli env:list?'],
     ['secrets set A=b', 'Did you mean mycli env:set?'],
     ['variables set A=b', 'Did you mean mycli env:set?'],
     ['env remove A', 'Did you mean mycli env:unset?'],
     ['config:set A=b', 'To set variables of a target, run mycli env:set\n'],
     ['preview create my-branch', 'Did you mean mycli preview:up my-branch?'],
-    ['bundle upload', 'Did you mean mycli bundle:push?'],
+    ['bundle upload', 'Did you mean mycli push?'],
     ['create my-app', 'Did you mean mycli init?'],
     ['cache purge', 'Did you mean mycli target:invalidate?'],
     ['domains add x', 'targets.SLUG.settings of mycli.config, then run mycli target:apply SLUG\n'],
-    ['run build', 'mycli runs no scripts of package.json: run npm run build, then mycli bundle:push\n'],
+    ['run build', 'mycli runs no scripts of package.json: run npm run build, then mycli push\n'],
     ['functions:list', 'The app of a target is one server. To see what each target runs, run mycli status\n'],
     ['teams', "Find members, certificates, notifications and metrics on the service's website."],
     ['scale 2', 'The service runs the app: no command reaches it.'],
     ['unlink', 'mycli.config names the project: edit or delete it.'],
     ['init .', 'If it is the folder of the project, pass --cwd .\n'],
-    ['deploy', 'To push a build, run mycli bundle:push'],
+    ['deploy', 'To push a build, run mycli push'],
     ['deploy --bundle 3', 'Pass the bundle as an argument.'],
     ['preview:up --branch x', 'Pass the branch as an argument.'],
-    ['bundle rm 3', 'Did you mean mycli bundle:delete 3?'],
-    ['bundle show 3', 'Did you mean mycli bundle:inspect 3?'],
+    ['bundle rm 3', 'Did you mean mycli delete 3?'],
+    ['bundle show 3', 'Did you mean mycli inspect 3?'],
     ['target info', 'Did you mean mycli status?'],
     ['runtime:stop', 'runtime:start ends with Ctrl-C.'],
     ['list -o json', 'Did you mean --json?'],
@@ -359,13 +359,13 @@ describe('an argument', () => {
     ['describe', 'Did you mean mycli status?'],
     ['get targets', 'Did you mean mycli target:list?'],
     ['use staging', 'Pass --target SLUG, or set targetSlug in mycli.config.'],
-    ['abort', 'To deploy what ran before, run mycli bundle:rollback\n'],
+    ['abort', 'To deploy what ran before, run mycli rollback\n'],
     ['stop', 'Neither a deployment nor an app can be stopped'],
     ['watch', 'mycli watches no files'],
     ['shell', 'The service runs the app: no command reaches it.'],
     ['auth:whoami', 'Did you mean mycli auth:status?'],
     ['auth whoami', 'Did you mean mycli auth:status?'],
-    ['bundle redeploy 3', 'Did you mean mycli bundle:deploy 3?'],
+    ['bundle redeploy 3', 'Did you mean mycli deploy 3?'],
     ['self-update', 'Upgrade mycli with the package manager that installed it.'],
     ['docs', 'or run mycli COMMAND --help\n'],
     ['logs -n 50', 'Leave out -n: logs follows until Ctrl-C; --since AGE'],
@@ -373,7 +373,7 @@ describe('an argument', () => {
     ['logs --no-follow', 'Leave out --no-follow: logs follows until Ctrl-C.'],
     ['history -n 2', 'Did you mean --limit?'],
     ['rollback --steps 2', 'Did you mean --to BUNDLE?'],
-    ['promote 3', 'To deploy a bundle, run mycli bundle:deploy 3'],
+    ['promote 3', 'To deploy a bundle, run mycli deploy 3'],
   ])('that people type, %j, is answered with %j', async (line, advice) => {
     const {code, stderr} = await mycli(line.split(' '));
     expect(code).toBe(2);
@@ -610,11 +610,13 @@ describe('lists', () => {
 test('commands to type begin as mycli was called, in help, in usage errors and for programs, too', async () => {
   const env = {...environment(), npm_command: 'exec'};
   const usage = await runWarm(['bundle:promote'], {cwd: project, env});
-  expect(usage.stderr).toContain('Run npx mycli bundle:promote --help for usage.');
+  expect(usage.stderr).toContain('Run npx mycli promote --help for usage.');
   const old = await runWarm(['run', 'build'], {cwd: project, env});
-  expect(old.stderr).toContain('run npm run build, then npx mycli bundle:push\n');
+  expect(old.stderr).toContain('run npm run build, then npx mycli push\n');
   const short = await runWarm([], {cwd: project, env});
   expect(short.stdout).toContain('\n  $ npx mycli COMMAND [FLAGS]\n');
+  const nested = await runWarm(['help', '--nested-commands'], {cwd: project, env});
+  expect(nested.stdout).toContain('\n  $ npx mycli COMMAND [FLAGS]\n');
   const help = await runWarm(['bundle:push', '-h'], {cwd: project, env});
   expect(help.stdout).toMatch(
     /\n {2}\$ npx mycli bundle:push \[DIR\]\n[^]*\n {2}\$ npx mycli bundle:push --project my-shop\n/,
@@ -627,7 +629,7 @@ test('commands to type begin as mycli was called, in help, in usage errors and f
   );
   // A script of package.json finds what is installed in the project; the shell in which its advice is typed does not.
   const script = await runWarm(['bundle:promote'], {cwd: project, env: {...env, npm_command: 'run-script'}});
-  expect(script.stderr).toContain('Run npx mycli bundle:promote --help for usage.');
+  expect(script.stderr).toContain('Run npx mycli promote --help for usage.');
 });
 
 test('bundle:prune says why it keeps what is there', async () => {

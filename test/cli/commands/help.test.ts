@@ -107,8 +107,8 @@ describe('mycli help', () => {
   });
 
   test.each([
-    [['bundel:push', '--help'], 'Did you mean mycli bundle:push?'],
-    [['help', 'bundel:push'], 'Did you mean mycli bundle:push?'],
+    [['bundel:push', '--help'], 'Did you mean mycli push?'],
+    [['help', 'bundel:push'], 'Did you mean mycli push?'],
     [['help', 'bundle', 'psuh'], 'Did you mean mycli bundle push?'],
     [['bundle', 'psuh', '-h'], 'Did you mean mycli bundle push?'],
     [['help', 'nothing'], 'Unknown command: nothing\n  Run mycli help to list all commands.'],
@@ -123,7 +123,9 @@ describe.each(['-h', '--help'])('%s of every command', (flag) => {
   test.each([40, 60])('fits a terminal of %i columns, with whole words', async (columns) => {
     const shown = vi.spyOn(console, 'log').mockReturnValue();
     onTestFinished(() => shown.mockRestore());
-    const config = await Config.load({root: fileURLToPath(new URL('../../..', import.meta.url)), userPlugins: false});
+    const root = fileURLToPath(new URL('../../..', import.meta.url));
+    const session = () => ({output: {program: ['mycli']}});
+    const config = await Config.load({root, userPlugins: false, ...{session}});
     const help = async (id: string, maxWidth: number) => {
       shown.mockClear();
       await new GroupedHelp(config, {...config.pjson.oclif.helpOptions, maxWidth}).showHelp([id, flag]);

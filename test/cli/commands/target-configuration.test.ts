@@ -312,7 +312,7 @@ describe('target:diff and target:apply', () => {
       ['mrt env b2c list', 'Website only; target:create --copy-from copies it.'],
       ['mrt org', "Find members, certificates, notifications and metrics on the service's website."],
       ['metrics', "on the service's website."],
-      ['mrt bundle upload-v2', 'mycli bundle:push --v2 --no-target'],
+      ['mrt bundle upload-v2', 'mycli push --v2 --no-target'],
     ] as const) {
       const {code, stderr} = await bench.mycli(words.split(' '));
       expect({words, code, stderr}).toEqual({words, code: 2, stderr: expect.stringContaining(command)});
