@@ -96,7 +96,7 @@ export async function callInContext<Result>(
   const {signal} = context;
   const {requestMs} = context.timeouts;
   const {doing, effect, repeatable} = row;
-  const http = repeatable ? context.http.extend({repeatable}) : context.http;
+  const http = repeatable ? context.http.extend({repeatable, changesNothing: true}) : context.http;
   // Not aborted at the end: what a call returns may go on, such as the entries of a log.
   const stalled = new AbortController();
   const own = AbortSignal.any([signal, stalled.signal]);

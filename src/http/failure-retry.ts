@@ -94,7 +94,9 @@ function planRepeat(
   const reason = hasFailed ? statusName(status) : failureReason(error);
   const limits = {...policy, maxRetries: isRead ? maxRepeats : uploadRetries};
   const event = planRetry({...failureOf(error), retries: call.repeats, reason}, limits);
-  if (event !== undefined) call.repeats += 1;
+  if (event === undefined) return undefined;
+  call.repeats += 1;
+  call.mayBeDone ||= attempt.mayBeWhole;
   return event;
 }
 

@@ -123,6 +123,11 @@ export interface HttpClient<Response = HttpResponse> {
 export interface HostHttpOptions extends HttpOptions {
   /** Whether to send each request once at most: no retry of any kind. @default false */
   readonly once?: boolean;
+  /**
+   * Whether no request changes what a user would look for, whatever its method, so that no outcome is unknown.
+   * @default false
+   */
+  readonly changesNothing?: boolean;
   /** Called before each attempt. If it rejects, nothing is sent. */
   readonly beforeAttempt?: () => Promise<void>;
 }

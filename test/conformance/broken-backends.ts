@@ -856,6 +856,15 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return mistaking('ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK')(call, context);
     },
   ),
+  broken('denies an upload if it cannot look for it when an answer is lost', (good) => ({
+    upload: (bundle, context) =>
+      good.upload(bundle, context).catch(async (error: unknown) => {
+        if (Object(error).code !== 'ERR_OUTCOME_UNKNOWN') throw error;
+        const [newest] = await firstOf(good.listBundles, {limit: 1}, context);
+        if (newest?.message !== bundle.message) throw error;
+        return {bundleId: newest.bundleId, raw: undefined};
+      }),
+  })),
   brokenCall('adds an access header again when an answer is lost', 'changeAccess', (call, context) =>
     call(context).catch((error: unknown) => {
       if (Object(error).code !== 'ERR_OUTCOME_UNKNOWN') throw error;

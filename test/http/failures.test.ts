@@ -1,7 +1,7 @@
 import type {OutgoingHttpHeaders} from 'node:http';
 import {inspect} from 'node:util';
 import {buffer} from 'node:stream/consumers';
-import type {Socket} from 'node:net';
+import net, {type Socket} from 'node:net';
 import {brotliCompressSync, deflateSync, gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../src/http/index.js';
 import {quick, reasonOf, rejection, testClient, testSource, zeroSource} from './test-client.js';
 import {selfSigned} from './self-signed.js';
-import {sendJson, startRecordingServer, startServer, startTcpServer, startTlsServer} from './with-server.js';
+import {sendJson, startOn, startRecordingServer, startServer, startTcpServer, startTlsServer} from './with-server.js';
 
 const bodies = createRequestBodies();
 
@@ -193,6 +193,33 @@ describe('a connection that ends', () => {
       expect(connections).toBe(1);
     },
   );
+
+  test.each([
+    ['PUT', {}, 'ERR_OUTCOME_UNKNOWN'],
+    ['PROPFIND', {}, 'ERR_NETWORK'],
+    ['POST', {changesNothing: true}, 'ERR_NETWORK'],
+  ] as const)('each time that a %s is repeated (%j): %s', async (method, options, code) => {
+    let connections = 0;
+    const server = await startTcpServer((socket) => {
+      connections += 1;
+      afterRequest(socket, 7, () => socket.resetAndDestroy());
+    });
+    const {http} = await testClient();
+    const request = http(server.origin, {method, repeatable: true, json: {a: 1}, ...options});
+    expect(await rejection(request)).toMatchObject({code});
+    expect(connections).toBe(3);
+  });
+
+  test('after a PUT that is repeated when nobody listens any more: the outcome is unknown', async () => {
+    const listener = net.createServer((socket) => {
+      listener.close();
+      afterRequest(socket, 7, () => socket.end());
+    });
+    const server = await startOn(listener, 'http');
+    const {http} = await testClient();
+    const request = http.put(server.origin, {repeatable: true, json: {a: 1}});
+    expect(await rejection(request)).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
+  });
 
   test('in the middle of a 429: it is retried', async () => {
     let connections = 0;

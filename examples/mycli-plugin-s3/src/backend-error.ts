@@ -20,8 +20,9 @@ export function isConflict(error: unknown): error is BackendError {
  * Converts the SDK's errors to the host's. Errors that are neither responses nor network failures are bugs, and stay
  * unchanged.
  * @param doing what failed: `Writing shop/targets/staging.json`
+ * @param isWrite whether it may have changed what others see although its answer was lost
  */
-export function toBackendError(error: unknown, doing: string): unknown {
+export function toBackendError(error: unknown, doing: string, isWrite: boolean): unknown {
   if (!(error instanceof Error) || isBackendError(error)) return error;
   if (error.name === 'CredentialsProviderError') {
     return backendError({
@@ -43,6 +44,7 @@ export function toBackendError(error: unknown, doing: string): unknown {
   }
   const code = failureCode(error);
   if (code === undefined) return error;
+  if (isWrite) return backendError({code: 'ERR_OUTCOME_UNKNOWN', message: `${doing} may have succeeded: ${code}`});
   return backendError({
     code: code === 'ETIMEDOUT' || code === 'TimeoutError' ? 'ERR_TIMEOUT' : 'ERR_NETWORK',
     message: `${doing} failed: ${code}`,

@@ -19,7 +19,7 @@ export interface Store extends Disposable {
   readonly bucket: string;
   readonly client: S3Client;
   /** Runs requests, and converts their errors to ours. `doing`: the activity, for messages. */
-  attempt<Result>(doing: string, request: () => Promise<Result>): Promise<Result>;
+  attempt<Result>(doing: string, request: () => Promise<Result>, isWrite?: boolean): Promise<Result>;
   /** Reads a JSON object; undefined if it does not exist. */
   read<Value>(key: string, schema: v.GenericSchema<unknown, Value>): Promise<Stored<Value> | undefined>;
   /**
@@ -46,10 +46,10 @@ export async function openStore(context: S3Context, signal: AbortSignal = contex
   const s3 = await import('@aws-sdk/client-s3');
   const client = await createClient(context, signal);
 
-  const attempt: Store['attempt'] = async (doing, request) => {
+  const attempt: Store['attempt'] = async (doing, request, isWrite = false) => {
     const result = await request().catch((error: unknown) => {
       signal.throwIfAborted();
-      throw toBackendError(error, doing);
+      throw toBackendError(error, doing, isWrite);
     });
     signal.throwIfAborted();
     return result;
@@ -62,16 +62,19 @@ export async function openStore(context: S3Context, signal: AbortSignal = contex
       }),
     );
   const put = (key: string, value: unknown, headers: {readonly IfMatch?: string; readonly IfNoneMatch?: string}) =>
-    attempt(`Writing ${key}`, () =>
-      client.send(
-        new s3.PutObjectCommand({
-          Bucket: bucket,
-          Key: key,
-          Body: `${JSON.stringify(value, null, 2)}\n`,
-          ContentType: 'application/json',
-          ...headers,
-        }),
-      ),
+    attempt(
+      `Writing ${key}`,
+      () =>
+        client.send(
+          new s3.PutObjectCommand({
+            Bucket: bucket,
+            Key: key,
+            Body: `${JSON.stringify(value, null, 2)}\n`,
+            ContentType: 'application/json',
+            ...headers,
+          }),
+        ),
+      true,
     );
 
   return {
@@ -134,7 +137,8 @@ export async function openStore(context: S3Context, signal: AbortSignal = contex
       }),
 
     async remove(key) {
-      await attempt(`Deleting ${key}`, () => client.send(new s3.DeleteObjectCommand({Bucket: bucket, Key: key})));
+      const command = new s3.DeleteObjectCommand({Bucket: bucket, Key: key});
+      await attempt(`Deleting ${key}`, () => client.send(command), true);
     },
 
     [Symbol.dispose]: () => client.destroy(),

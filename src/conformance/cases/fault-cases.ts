@@ -62,8 +62,8 @@ const rules: readonly FaultRule[] = [
   {
     name: 'a lost answer is requested again, or leaves the outcome open',
     proves:
-      'Reads are repeated. Writes succeed or are `ERR_OUTCOME_UNKNOWN`: nothing is done twice. With `tcp:`, what was ' +
-      'done is not denied when no later answer arrives either.',
+      'Reads are repeated. Writes succeed or are `ERR_OUTCOME_UNKNOWN`: nothing is done twice, and what was done ' +
+      'is not denied when no later answer arrives either.',
     kind: 'lose',
     error: withCode('ERR_OUTCOME_UNKNOWN'),
   },
@@ -114,10 +114,9 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
         // What fails can be cleaned up if the service refuses nothing more.
         const once = {...rule, lasts: false, error: anyError};
         if (kind === 401 && operation.needs === 'upload') await failAt(await open(), operation, at, total, once);
-        // If no later answer arrives either, the outcome is open. Not tried over HTTP, where the host says that a
-        // repeatable write has failed.
+        // If no later answer arrives either, the outcome is open.
         const always = {...rule, lasts: true, error: anyCode};
-        if (kind === 'lose' && isListed && !isHttp) await failAt(await open(), operation, at, total, always);
+        if (kind === 'lose' && isListed) await failAt(await open(), operation, at, total, always);
       }
     },
   }));

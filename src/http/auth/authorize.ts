@@ -28,7 +28,7 @@ class Grant {
  * strategy's credentials before, the strategy is asked for new ones, and the request is sent once more.
  */
 export function authorize(http: StreamingClient, auth: AuthStrategy, origin: string): StreamingClient {
-  return http.extend({context: {grant: new Grant(auth, new URL(origin).origin, http)}});
+  return http.extend({context: {grant: new Grant(auth, new URL(origin).origin, http.extend({changesNothing: true}))}});
 }
 
 /** Whether a request goes to the origin that its client is authorized for, where the services speak JSON. */

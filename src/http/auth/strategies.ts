@@ -252,5 +252,6 @@ function isRefusal(status: number | undefined): status is number {
 
 async function createOwnClient(): Promise<StreamingClient> {
   const silent = () => undefined;
-  return createHttpClient({env: {}, userAgent: 'mycli', logger: {debug: silent, info: silent, warn: silent}});
+  const logger = {debug: silent, info: silent, warn: silent};
+  return (await createHttpClient({env: {}, userAgent: 'mycli', logger})).extend({changesNothing: true});
 }

@@ -57,6 +57,8 @@ export class Attempt {
 export class HttpCall {
   attempt = new Attempt();
   repeats = 0;
+  /** Whether an attempt before this one may have been carried out. */
+  mayBeDone = false;
   authorization: string | undefined;
   /** Whether it was sent again with other credentials. */
   isRenewed = false;
@@ -101,8 +103,12 @@ export function isRepeatable({method, context}: Pick<RequestOptions, 'method' | 
   return typeof repeatable === 'boolean' ? repeatable : method === 'GET' || method === 'HEAD';
 }
 
-export function isWrite(options: Pick<RequestOptions, 'method' | 'context'>): boolean {
-  return !isRepeatable(options) && options.method !== 'OPTIONS';
+/** Methods that change nothing (RFC 9110, RFC 4918). */
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND', 'REPORT', 'SEARCH', 'QUERY']);
+
+/** Whether a request may have changed something if its answer is lost, even if it may be sent twice. */
+export function isWrite({method, context}: Pick<RequestOptions, 'method' | 'context'>): boolean {
+  return context['changesNothing'] !== true && (context['repeatable'] === false || !safeMethods.has(method));
 }
 
 /** Whether an upload ended before the server can have had all of it, of which it can use no part. */
@@ -113,6 +119,7 @@ export function isBroken({context}: Pick<RequestOptions, 'context'>, {delivered,
 /** The options of ours that got does not have. */
 const ownOptions = [
   'repeatable',
+  'changesNothing',
   'retryRateLimit',
   'once',
   'beforeAttempt',

@@ -70,7 +70,7 @@ function chainOf(error: unknown): readonly Error[] {
 }
 
 /** What to say of a request without a response: a change may have been carried out once its last byte was sent. */
-function explain(error: Error, options: RequestOptions, attempt: Attempt): Explanation {
+function explain(error: Error, options: RequestOptions, {attempt, mayBeDone}: HttpCall): Explanation {
   const {method, path, host: server} = describeRequest(options);
   const {proxy} = attempt;
   const isAtProxy = proxy !== undefined && !attempt.connected;
@@ -82,7 +82,7 @@ function explain(error: Error, options: RequestOptions, attempt: Attempt): Expla
   const flag = chainOf(error).find((each) => each instanceof ConnectionError)?.flag;
   const waitLonger = flag === undefined ? [] : [`To allow more time, pass ${flag} SECONDS.`];
   const isAccepted = attempt.delivered !== undefined;
-  if (isWrite(options) && (isAccepted || attempt.mayBeWhole)) {
+  if (isWrite(options) && (isAccepted || attempt.mayBeWhole || mayBeDone)) {
     const what = isAccepted ? 'it was accepted, but not all of it was read' : 'it was sent, but no response arrived';
     const message = `${request} may have been carried out: ${what} (${reason}).`;
     return ['ERR_OUTCOME_UNKNOWN', message, checkBeforeRetrying, ...waitLonger];
@@ -179,7 +179,7 @@ function explained(error: unknown, options: FailedRequest, call: HttpCall, conte
     return responseError(response, redact, {
       limited: context.limitedStatusCodes.includes(response.statusCode),
       isWrite: isWrite(options),
-      isWhole: call.attempt.mayBeWhole,
+      isWhole: call.attempt.mayBeWhole || call.mayBeDone,
       speaksJson: isAuthorized(options),
     });
   }
@@ -187,7 +187,7 @@ function explained(error: unknown, options: FailedRequest, call: HttpCall, conte
   const cause = causeOf(error, redact);
   if (!call.attempt.started) return cause;
   const {method, path} = describeRequest(options);
-  const [code, message, ...suggestions] = explain(error, options, call.attempt);
+  const [code, message, ...suggestions] = explain(error, options, call);
   return createError(code, asSentence(redact(message)), {method, path: redact(path), suggestions, cause});
 }
 
