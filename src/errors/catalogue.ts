@@ -64,7 +64,10 @@ export const catalogue = {
     summary: 'A backend failed, or returned something its contract does not allow.',
   },
   ERR_CAPABILITY_UNSUPPORTED: {kind: 'input', summary: 'The backend does not support the requested operation.'},
-  ERR_BUILD_DIRECTORY: {kind: 'input', summary: 'The build folder is missing, empty or not a directory.'},
+  ERR_BUILD_DIRECTORY: {
+    kind: 'input',
+    summary: 'The build folder is missing, empty, a file, or has sources instead of a build.',
+  },
   ERR_FILE_UNSUPPORTED: {
     kind: 'input',
     summary: 'A file of the build cannot be archived because of its type, its name or its link target.',

@@ -4,7 +4,7 @@ import type {Framework} from '../frameworks/framework.js';
 import {listPaths} from '../text/entry-names.js';
 import {buildCommandOf, firstOf, foldersIn, namesIn, type Project, readProject} from './read-project.js';
 import {angularProject, builtFolders, frameworkOfBuild, located, rowsOf} from './build-rows.js';
-import {hasServerCode} from './server-scripts.js';
+import {hasServerCode, topServer} from './server-scripts.js';
 import {builtForOtherHost, several, unfitBuild, unfitEntry, type UnfitBuild} from './unfit-build.js';
 
 /** The build of an application, as detected from its files. */
@@ -58,6 +58,19 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
     instead,
   };
   return {buildDirectory: 'build', exists: false, static: false, ...detected, unfit};
+}
+
+/** The build of a project, if that and not the folder of the project is certainly what is to be pushed. */
+export async function certainBuild(directory: string): Promise<DetectedBuild | undefined> {
+  const detected = await detectBuild(directory);
+  if (detected === undefined || detected.isGuess === true || (await topServer(directory)).length > 0) return undefined;
+  const {framework, buildDirectory, exists, buildCommand, unfit} = detected;
+  if (unfit === undefined ? !exists : unfit.instead === undefined) return undefined;
+  if (!detected.static) return exists && framework === undefined ? undefined : detected;
+  // A page may be a site's, beside the documentation of it.
+  const mayBeSite = (await namesIn(directory)).includes('index.html') && !outputFolders.includes(buildDirectory);
+  const isBuilt = (framework ?? buildCommand) !== undefined && !mayBeSite;
+  return isBuilt || (await isSource(directory)) ? detected : undefined;
 }
 
 /** Whether a project is itself what it is detected as, not only a folder above others. */

@@ -7,7 +7,7 @@ import {isAssetPath, serverCodeIn, type ServerScript} from '../frameworks/server
 import {sourceOf} from '../text/entry-names.js';
 import {asRecord, tryJson} from '../text/json.js';
 import {importsOf} from './module-imports.js';
-import {filesIn, readJsonRecord} from './read-project.js';
+import {filesIn, namesIn, readJsonRecord} from './read-project.js';
 
 export interface FoundScripts {
   readonly server: readonly ServerScript[];
@@ -116,6 +116,14 @@ export async function findServerScripts(
     }
   }
   return {server: [...server.values()], unloadable: unloadable.filter(({path}) => !server.has(path))};
+}
+
+/** The scripts at the top of a folder that a server may start with, if they are a server's. */
+export async function topServer(directory: string): Promise<readonly ServerScript[]> {
+  const names = (await namesIn(directory)).filter((name) => /^(?:app|index|main|server|ssr)\.[cm]?js$/.test(name));
+  const started = names.filter((name) => /^ssr\.m?js$/.test(name));
+  const known = started.map((path) => ({path, reason: 'the Runtime starts it'}));
+  return (await findServerScripts(scriptsOf(directory, names), known)).server;
 }
 
 /** The names that the import maps of pages give to scripts. */

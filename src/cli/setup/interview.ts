@@ -1,4 +1,4 @@
-import {resolve, relative, isAbsolute, sep} from 'node:path';
+import {resolve} from 'node:path';
 import {backendTitle} from '../../backends/names.js';
 import {OptionText} from '../../backends/plugins/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
@@ -6,6 +6,7 @@ import type {Backend} from '../../backends/contract.js';
 import {unfitSlugs, unsetOptions} from '../../backends/resolve-backend.js';
 import {createError} from '../../errors/index.js';
 import {slugMessage} from '../../settings/schemas.js';
+import {folderFrom} from '../../text/paths.js';
 import type {CommandContext} from '../command/command-context.js';
 import {type ServiceKey, checkUrl, isPluginBackend, missingApiSettings} from '../settings/connection-options.js';
 import {loadAllBackends} from '../settings/load-backends.js';
@@ -131,11 +132,6 @@ function slugCheck(backend: Pick<Backend, 'name' | 'slugs'>, key: 'projectSlug' 
     const problem = slugMessage(answer) ?? unfit ?? (isPlain ? undefined : plainRule);
     if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `It ${problem}.`);
   };
-}
-
-export function folderFrom(cwd: string, folder: string): string {
-  const path = relative(cwd, folder);
-  return isAbsolute(path) ? path : path.split(sep).join('/') || '.';
 }
 
 export async function pluginOf(

@@ -1,4 +1,4 @@
-import {basename, dirname, join, relative, resolve, sep} from 'node:path';
+import {basename, join, resolve} from 'node:path';
 import {inspect} from 'node:util';
 import {optionsOf, refuseUnfitSlugs} from '../../backends/resolve-backend.js';
 import {OptionText, stringsIn} from '../../backends/plugins/option-text.js';
@@ -13,12 +13,13 @@ import {exists} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
 import {firstOf, foldersIn, namesIn, readJsonRecord} from '../../projects/read-project.js';
-import {findServerScripts, scriptsOf} from '../../projects/server-scripts.js';
-import {applicationsBelow, detectBuild, isStaticBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {detectBuild, isStaticBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {topServer} from '../../projects/server-scripts.js';
 import {adviceFor} from '../../projects/unfit-build.js';
 import {definitions, variableOf} from '../../settings/definitions.js';
 import {listPaths, listReasons} from '../../text/entry-names.js';
 import {asRecord} from '../../text/json.js';
+import {folderFrom} from '../../text/paths.js';
 import {shellLine} from '../../text/suggest.js';
 import {isLoopback} from '../../http/origin.js';
 import {hasCredentials} from '../../http/redact.js';
@@ -35,8 +36,8 @@ import {flagUsage, missingSetting, type Settings} from '../settings/settings.js'
 import {newConfigName, type NewConfigName} from './config-name.js';
 import {signIn, type ProjectSetup, type StoredKind} from './login.js';
 import {takeOver} from './take-over.js';
-import {askYesNo, canAsk} from './prompts.js';
-import {interview, backendOf, folderFrom, pluginOf} from './interview.js';
+import {askYesNo} from './prompts.js';
+import {interview, backendOf, pluginOf} from './interview.js';
 
 interface ProjectPlan {
   readonly config: MycliConfig;
@@ -274,8 +275,7 @@ async function checkServer(
 /** A warning about a server in a project of which only a folder with a page would be pushed. */
 async function serverBeside(detected: DetectedBuild | undefined, cwd: string): Promise<string | undefined> {
   if (detected?.isGuess !== true || detected.buildDirectory === '.') return undefined;
-  const scripts = (await namesIn(cwd)).filter((name) => /^(?:app|index|main|server|ssr)\.[cm]?js$/.test(name));
-  const {server} = await findServerScripts(scriptsOf(cwd, scripts));
+  const server = await topServer(cwd);
   if (server.length === 0) return undefined;
   return (
     `${detected.buildDirectory} would be pushed as a static site, without the server beside it: ${listReasons(server)}. ` +
@@ -326,49 +326,6 @@ export async function refuseExistingConfig(directory: string): Promise<void> {
   throw createError('ERR_OUTPUT', `${path} already contains a configuration.`, {
     suggestions: [`Edit it, or pass --force to write a new ${await newConfigName(directory, path)}.`],
   });
-}
-
-/** Refuses a build of a project below this folder, which has a configuration of its own. */
-async function refuseBuildBelow(cwd: string, build: string): Promise<void> {
-  const path = resolve(cwd, build);
-  for (let project = path; project.startsWith(join(cwd, sep)); project = dirname(project)) {
-    if ((await configIn(project).catch(() => undefined)) === undefined) continue;
-    const name = folderFrom(cwd, project);
-    const push = {run: ['bundle:push', folderFrom(project, path)], again: true, project: name};
-    throw createError('ERR_USAGE', `${build} belongs to the project in ${name}.`, {suggestions: [['Run ', push]]});
-  }
-}
-
-/** Refuses to push the root of a workspace, whose members are what can be pushed. */
-async function refuseRoot(cwd: string): Promise<void> {
-  const names = await applicationsBelow(cwd);
-  const [first] = names;
-  if (first === undefined) return;
-  throw createError(
-    'ERR_BUILD_DIRECTORY',
-    `This is the root of a workspace with applications in ${listPaths(names)}.`,
-    {
-      suggestions: [
-        ['Choose one of them: run ', {run: ['bundle:push'], again: true, project: first}],
-        ['To set up the root instead, run ', {run: ['init']}],
-      ],
-    },
-  );
-}
-
-/** Offers in a terminal to set up a project that nothing configures. Returns its settings, or those given. */
-export async function offerSetup(context: CommandContext, settings: Settings, build?: string): Promise<Settings> {
-  const {cwd, output} = context;
-  const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
-  const {value, source} = settings.buildDirectory;
-  const named = build ?? (source.kind === 'default' ? undefined : value);
-  if (!isSetUp) await (named === undefined ? refuseRoot(cwd) : refuseBuildBelow(cwd, named));
-  if (isSetUp || output.json || !canAsk(context)) return settings;
-  if (!(await askYesNo('This project is not set up. Set it up now?', true, context))) return settings;
-  const plan = await planProject(context, settings, {asks: true, verify: true, mode: 'ask'});
-  const file = await writeProject(context, plan, false);
-  output.info(`Wrote ${relative(cwd, file)}.`);
-  return context.loadSettings();
 }
 
 /** Writes the configuration file, whose addresses are trusted from then on. Returns its path. */

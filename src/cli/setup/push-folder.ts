@@ -10,13 +10,14 @@ import {unfitError} from '../../projects/unfit-build.js';
 import type {CommandContext} from '../command/command-context.js';
 import {leaveOutDashes, passSecret} from '../command/error-report.js';
 import type {Settings} from '../settings/settings.js';
+import {refuseSources} from './wrong-folder.js';
 
 const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
 
 interface PushContext {
   readonly cwd: string;
   readonly output: Pick<CommandContext['output'], 'info'>;
-  /** The words before the folder. @default bundle:push */
+  /** The words before the folder. Empty: it is given for no other to take its place. @default bundle:push */
   readonly command?: readonly string[];
 }
 
@@ -32,11 +33,13 @@ export async function withPushFolder(
 ): Promise<Settings> {
   if (argument !== undefined) {
     const value = await givenFolder(argument, settings, cwd, command[0] !== 'bundle:build');
+    if (command.length > 0) await refuseSources(value, settings, {cwd, command});
     return withStatic({...settings, buildDirectory: {value, source: {kind: 'flag', name: 'DIR'}}}, output);
   }
-  if (settings.buildDirectory.source.kind !== 'default') return withStatic(settings, output);
   const project = settings.projectDirectory.value;
-  const usual = settings.buildDirectory.value;
+  const {value: usual, source} = settings.buildDirectory;
+  if (source.kind === 'flag' || source.kind === 'environment') await refuseSources(usual, settings, {cwd, command});
+  if (source.kind !== 'default') return withStatic(settings, output);
   const detected = await detectBuild(project);
   if (detected === undefined || detected.isGuess === true) return withStatic(settings, output);
   const {framework, exists: isBuilt, unfit, buildDirectory} = detected;

@@ -62,7 +62,10 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff, 'bundle:d
         ? ({kind: 'folder', path: relative(cwd, settings.buildDirectory.value) || '.'} as const)
         : await sourceOf(after);
     const folder = [to, from].find(({kind}) => kind === 'folder');
-    if (after !== undefined && folder?.kind === 'folder') settings = await withPushFolder(loaded, folder.path, context);
+    if (after !== undefined && folder?.kind === 'folder') {
+      const command = folder === to ? ['bundle:diff', before] : [];
+      settings = await withPushFolder(loaded, folder.path, {cwd, output: context.output, command});
+    }
     const {buildDirectory, message, ...content} = await bundleOptions(settings);
     const running = [from, to].find((source) => source.kind === 'running');
     const target = running?.kind === 'running' ? running.targetSlug : undefined;

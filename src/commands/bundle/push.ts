@@ -3,6 +3,7 @@ import {missingTarget, pushOptions} from '../../cli/command/operation-options.js
 import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
+import {offerSetup} from '../../cli/setup/offer-setup.js';
 import {createError} from '../../errors/index.js';
 
 export default class BundlePush extends BaseCommand<typeof BundlePush, 'bundle:push'> {
@@ -65,8 +66,6 @@ export default class BundlePush extends BaseCommand<typeof BundlePush, 'bundle:p
 
   async #loadSettings(context: CommandContext): Promise<Settings> {
     const settings = await context.loadSettings();
-    if (settings.projectSlug !== undefined) return settings;
-    const {offerSetup} = await import('../../cli/setup/plan-project.js');
-    return offerSetup(context, settings, this.args.dir);
+    return settings.projectSlug === undefined ? offerSetup(context, settings, this.args.dir) : settings;
   }
 }

@@ -35,8 +35,9 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp, 'preview:up
     // Its settings count, although the service may have made another slug.
     const target = {slug: previewSlugs(branch)[0], argument: 'BRANCH'};
     const loaded = await context.loadSettings({target});
-    const settings = await withPushFolder(loaded, undefined, context);
     const builds = ['preview:up', ...(this.args.branch === undefined ? [] : [branch]), '--build-directory'];
+    const {cwd, output} = context;
+    const settings = await withPushFolder(loaded, undefined, {cwd, output, command: builds});
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, builds});
     const {deployedPreview, deployPreview, planPreview} = await import('../../pipelines/previews.js');
     const {renderPush, renderPushPreview} = await import('../../cli/output/render-deployments.js');

@@ -335,6 +335,13 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
     expect(await readdir(root)).not.toContain('.config');
   });
 
+  test('push: refuses the sources of a project before it asks anything', async () => {
+    const {ended, sent} = onTerminal('push .');
+    expect(await ended).toBe(3);
+    expect(sent()).toContain('run mycli push dist\r\n');
+    expect(sent()).not.toContain('Set it up now?');
+  });
+
   test('init: offers the site in a build without a server, and a push needs nothing more', async () => {
     await rm(project, {recursive: true});
     await write({'build/static/index.html': '<p>Hi</p>'});

@@ -54,6 +54,65 @@ describe('the folder to push', () => {
     expect((await push('apps/a/build', '--project', 'b', '--dry-run')).stderr).not.toContain('belongs to the project');
   });
 
+  test('push: refuses the sources of a project, and names the command with its build', async () => {
+    await write({...vite, 'dist/index.html': '', 'packages/b/package.json': '{}'});
+    const run = (cwd: string, ...args: readonly string[]) => runWarm(args, {cwd, env: {}});
+    const refused = await run(project, 'push', '.', '--static', '--dry-run', '--project', 'a');
+    expect(refused).toMatchObject({code: 3, stdout: ''});
+    expect(refused.stderr).toBe(
+      'Error: This folder has the sources of a project, whose build is in dist.\n' +
+        '  To use it, run mycli push dist --static --dry-run --project a\n',
+    );
+    const above = await run(dirname(project), 'push', basename(project), '--project', 'a');
+    expect(above.stderr).toContain(`${basename(project)} has the sources of a project`);
+    expect(above.stderr).toContain(`run mycli push ${basename(project)}/dist --project a\n`);
+    expect((await run(project, 'build', '--build-directory', '.')).stderr).toContain('run mycli build dist\n');
+    expect((await run(project, 'diff', 'dist', '.')).stderr).toContain('run mycli diff dist dist\n');
+    expect((await build('dist')).code).toBe(0);
+    await write({'mycli.config.json': '{"buildDirectory": ".", "ignore": ["*.tar*"]}'});
+    expect((await build('--static')).stdout, 'what the configuration says counts').toContain('dist/index.html');
+  });
+
+  test('push: refuses the folder around the configured build', async () => {
+    await write({'mycli.config.json': '{"buildDirectory": "public/site", "projectSlug": "a"}', 'notes.md': ''});
+    for (const given of ['.', 'public']) {
+      await write({'public/site/index.html': ''});
+      const {code, stderr} = await build(given, '--static');
+      expect(code).toBe(3);
+      expect(stderr).toContain('has the sources of a project, whose build is in public/site.\n');
+      expect(stderr).toContain('run mycli build public/site --dry-run --static\n');
+    }
+  });
+
+  test('push: refuses the root of a workspace as the build of an application in it', async () => {
+    await write({
+      'package.json': '{"workspaces": ["apps/*"]}',
+      'apps/a/package.json': '{}',
+      'apps/a/dist/index.html': '',
+    });
+    const {code, stderr} = await build('.', '--static');
+    expect(code).toBe(3);
+    expect(stderr).toContain('there are builds in apps/a.\n');
+  });
+
+  const tools = '{"scripts": {"test": "playwright test"}, "devDependencies": {"vite": "8", "storybook": "9"}}';
+  const server = "import express from 'express';\nexport default express();";
+  test.each([
+    ['a site with a package.json for tools', {'package.json': tools, 'index.html': ''}],
+    ['a site with its own documentation', {'package.json': tools, 'index.html': '', 'storybook-static/index.html': ''}],
+    ['a site with pages about builds', {'index.html': '', 'build/index.html': '', 'out/index.html': ''}],
+    ['a site with pages about output', {'index.html': '', 'dist/index.html': '', 'out/index.html': ''}],
+    [
+      'a site with the styles that it builds',
+      {'package.json': vite['package.json'], 'index.html': '', 'dist/a.css': ''},
+    ],
+    ['a server with its client', {...vite, 'ssr.js': server, 'dist/index.html': ''}],
+    ['a server with the client of another tool', {...vite, 'server.mjs': server, 'dist/index.html': ''}],
+  ])('push: takes the folder of a project that is what is to be pushed: %s', async (_, files) => {
+    await write({...files, 'mycli.config.json': '{"allowSensitiveFiles": true, "ignore": ["*.tar*"]}'});
+    expect(await build('.', '--static', '--json')).toMatchObject({code: 0});
+  });
+
   test('push: at the root of a workspace, names its applications by the folder where the user is', async () => {
     const app = {
       'apps/a/package.json': '{}',
