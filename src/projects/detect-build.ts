@@ -1,8 +1,8 @@
 import {join} from 'node:path';
-import {readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {listPaths} from '../text/entry-names.js';
 import {buildCommandOf, firstOf, foldersIn, namesIn, type Project, readProject} from './read-project.js';
+import {builtSites, isSource} from './built-sites.js';
 import {angularProject, builtFolders, frameworkOfBuild, located, rowsOf} from './build-rows.js';
 import {hasServerCode, topServer} from './server-scripts.js';
 import {builtForOtherHost, several, unfitBuild, unfitEntry, type UnfitBuild} from './unfit-build.js';
@@ -50,7 +50,7 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
   const [member] = members;
   const [folder] = outputs;
   const instead = member !== undefined ? {project: member} : folder !== undefined ? {folder} : undefined;
-  if (instead === undefined) return detected;
+  if (instead === undefined) return detected ?? oddSite(project);
   const own = project.isWorkspace ? undefined : detected?.buildCommand;
   const unfit = {
     problem: `This project has no build of its own, but there are builds in ${listPaths([...members, ...outputs])}.`,
@@ -58,6 +58,15 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
     instead,
   };
   return {buildDirectory: 'build', exists: false, static: false, ...detected, unfit};
+}
+
+/** A site in a folder of any name, where nothing else is known to build one. */
+async function oddSite(project: Project): Promise<DetectedBuild | undefined> {
+  if (project.isWorkspace || buildCommandOf(project, undefined) !== undefined) return undefined;
+  const [site, ...others] = await builtSites(project.directory);
+  if (site === undefined) return undefined;
+  const unfit = others.length > 0 ? several(site, others) : undefined;
+  return {buildDirectory: site, exists: true, static: true, isGuess: true, unfit};
 }
 
 /** The build of a project, if that and not the folder of the project is certainly what is to be pushed. */
@@ -199,12 +208,6 @@ export async function isStaticBuild(directory: string, project?: string): Promis
     return !(await hasServerCode(directory, project));
   }
   return project !== undefined && (await frameworkOfBuild(project, directory, {isSite: true})) !== undefined;
-}
-
-/** Whether a page loads what only a build makes a script of, or has places that a build fills. */
-export async function isSource(directory: string): Promise<boolean> {
-  const page = await readTextFile(join(directory, 'index.html')).catch(() => '');
-  return /%PUBLIC_URL%|<%=|<script\b[^>]*\bsrc=["']?(?:[^"'>]*\.(?:[cm]?tsx?|jsx|vue|svelte)\b|\/src\/)/.test(page);
 }
 
 async function looksBuilt(directory: string): Promise<boolean> {

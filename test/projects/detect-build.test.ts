@@ -425,6 +425,16 @@ describe('detectBuild', () => {
     expect(await detectBuild(root)).toBeUndefined();
   });
 
+  test('detectBuild: a site in a folder of any name may be it, where nothing builds one', async () => {
+    await project([], ['my build/index.html', 'src/a.js']);
+    const site = {buildDirectory: 'my build', static: true, exists: true, isGuess: true};
+    expect(await detectBuild(root)).toEqual(site);
+    await project([], ['other/index.html']);
+    expect(await unfitSays()).toMatch(/^There are several builds: .*\nChoose one of them: run mycli bundle:push /);
+    await project([], [], {'package.json': '{"scripts": {"build": "make"}}'});
+    expect(await detectBuild(root)).toBeUndefined();
+  });
+
   test('detectBuild: Next.js follows its configuration before it is built', async () => {
     await project(['next'], [], {'next.config.mjs': "export default {output: 'export'};"});
     expect(await detectBuild(root)).toMatchObject({buildDirectory: 'out', static: true, exists: false});

@@ -1,22 +1,13 @@
 import type {Stats} from 'node:fs';
-import {readdir, stat} from 'node:fs/promises';
-import {dirname, join, posix, relative, sep} from 'node:path';
+import {stat} from 'node:fs/promises';
+import {dirname, join, relative, sep} from 'node:path';
 import {createError, type Suggestion} from '../../errors/index.js';
 import {dataFiles, dataFolders, dataMarks} from '../../files/own-files.js';
-import {filesIn, namesIn} from '../../projects/read-project.js';
-import {detectBuild, isSource, type DetectedBuild} from '../../projects/detect-build.js';
+import {builtSites} from '../../projects/built-sites.js';
+import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {namesIn} from '../../projects/read-project.js';
 import {unfitError, type Places} from '../../projects/unfit-build.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-
-/** Maximum number of sites in a message. */
-const mostSites = 5;
-
-/** Folders whose pages are no site: sources, packages, reports, what only tools see. */
-const noSites = /^(?:src|app|node_modules|coverage|tests?|e2e|templates?|\.(?!vitepress$|vuepress$).*)$/;
-/** How much older than the newest source a page may be that was built of it, in milliseconds. */
-const checkoutMs = 10_000;
-/** Folders of a project that are looked at. */
-const maxFolders = 500;
 
 /** @throws RuntimeCliError `ERR_BUILD_DIRECTORY` suggesting the builds of the project. */
 export async function verifyBuildDirectory(directory: string, places: Places): Promise<void> {
@@ -60,7 +51,7 @@ async function missingError(
   const isWanted = detected !== undefined && join(project, detected.buildDirectory) === directory;
   return createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} does not exist.`, {
     suggestions: [
-      ...sites.slice(0, mostSites).map((site) => toUse(`${show(site)} looks like a site that was built`, show(site))),
+      ...sites.map((site) => toUse(`${show(site)} looks like a site that was built`, show(site))),
       ...suggestionsFor(detected, {isWanted, show, toUse}),
     ],
   });
@@ -98,47 +89,4 @@ function suggestionsFor(detected: DetectedBuild | undefined, {isWanted, show, to
     toUse(`The folder ${folder} looks like a ${isStatic ? 'static site' : 'build'}`, folder),
     'To use it always, set buildDirectory in mycli.config.',
   ];
-}
-
-/** Folders of a project that have a page which is not older than its sources. The newest first. */
-async function builtSites(project: string): Promise<readonly string[]> {
-  const pages: {readonly folder: string; readonly time: number}[] = [];
-  for (const folder of await foldersBelow(project)) {
-    const time = await changed(join(project, folder, 'index.html'));
-    if (time !== undefined) pages.push({folder, time});
-  }
-  const top = pages.filter(({folder}) => !pages.some((other) => folder.startsWith(`${other.folder}/`)));
-  let newest = 0;
-  for (const sources of ['src', 'app', 'pages', 'source', 'content', 'docs']) {
-    for (const path of await filesIn(project, `${sources}/`)) {
-      const isBuilt = top.some(({folder}) => path.startsWith(`${folder}/`));
-      if (!isBuilt) newest = Math.max(newest, (await changed(join(project, path))) ?? 0);
-    }
-  }
-  const sites: string[] = [];
-  for (const {folder, time} of top.toSorted((one, other) => other.time - one.time)) {
-    if (time >= newest - checkoutMs && !(await isSource(join(project, folder)))) sites.push(folder);
-  }
-  return sites;
-}
-
-async function changed(path: string): Promise<number | undefined> {
-  return (await stat(path).catch(() => undefined))?.mtimeMs;
-}
-
-/** The folders in which a build may be, three levels deep. Other projects and what is below them are left out. */
-async function foldersBelow(project: string): Promise<readonly string[]> {
-  const found = [''];
-  const others = new Set<string>();
-  for (const base of found) {
-    if (base.split('/').length > 2 || found.length > maxFolders) break;
-    const entries = await readdir(join(project, base), {withFileTypes: true}).catch(() => []);
-    if (base !== '' && entries.some(({name}) => name === 'package.json')) {
-      others.add(base);
-      continue;
-    }
-    const folders = entries.filter((entry) => entry.isDirectory() && !noSites.test(entry.name));
-    found.push(...folders.map(({name}) => posix.join(base, name)));
-  }
-  return found.slice(1).filter((folder) => !others.has(folder));
 }

@@ -220,6 +220,17 @@ describe('init without a terminal', () => {
     expect(await mycli([...api, ...advised])).toMatchObject({code: 0});
   });
 
+  test('init: takes the site that is in a folder of any name, as doctor and a push name it', async () => {
+    await rm(project, {recursive: true});
+    await write({'my build/index.html': '<p>Hi</p>', 'notes.txt': ''});
+    const named = 'The folder my build looks like a static site.';
+    expect((await mycli(['doctor'])).stdout).toContain(named);
+    expect((await mycli(['push', '-p', 'shop'])).stderr).toContain(`${named} To use it, run mycli push 'my build'`);
+    const {stderr} = await mycli(['init', '-y', '-p', 'shop', '--origin', runtime.origin]);
+    expect(stderr).toContain('Found a build: a static site in my build.\n');
+    expect(await config()).toContain("  buildDirectory: 'my build',\n  static: true,\n");
+  });
+
   test('init: tells a server that nothing builds to have a build script', async () => {
     await rm(project, {recursive: true});
     await write({'package.json': '{"dependencies": {"express": "5"}}', 'server.js': ''});
