@@ -694,6 +694,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenCall('does not mask what it learns in a login', 'login', (call, context) =>
     call({...context, maskSecret: () => undefined}),
   ),
+  broken('asks nothing in verify(), and has no secret', () => ({secrets: [], secretEnv: [], verify: async () => ({})})),
   brokenCall('uploads something in verify()', 'verify', async (call, context) => {
     const headers = {...authorized(context), 'x-message': 'probe'};
     await context.http.post(`${String(context.options.origin)}/probe/uploads`, {headers});

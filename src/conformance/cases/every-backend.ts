@@ -169,10 +169,15 @@ export const everyBackendCases: readonly Case[] = [
   {
     name: 'verify: accepts valid credentials and changes nothing',
     needs: ['verify'],
-    proves: 'Valid credentials are accepted, others are not, and the service keeps what it kept before.',
+    proves: 'The service is asked: it accepts valid credentials and no others, and keeps what it kept before.',
     async run(subject) {
+      const {relay} = subject.parts;
+      relay.arm();
       await subject.call('verify', undefined);
+      const asked = relay.requests > 0;
       await subject.assertKept(0, 'verify()');
+      await subject.upload();
+      assert.ok(asked || relay.requests === 0, 'verify() sends no request. Without a service, it must fail.');
       const stranger = withOtherSecrets(subject);
       if (stranger === undefined) return;
       await expectError('verify() with other secrets', stranger.call('verify', undefined), refusalOfSecrets);
