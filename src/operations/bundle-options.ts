@@ -78,7 +78,7 @@ export interface ListDeploymentsResult extends TargetResult {
 
 /** Options of `downloadBundle`. */
 export interface DownloadBundleOptions extends ProjectOptions {
-  /** ID of an uploaded bundle, or `latest`: the newest usable one by creation time. */
+  /** ID of an uploaded bundle, `latest`: the newest usable one by creation time, or `running:TARGET`: what that runs. */
   readonly bundleId: BundleId;
   /** File to write. @default `bundle-<id>.tar.gz` (for a v1 bundle `bundle-<id>.tar`) in the working directory */
   readonly output?: string | undefined;
@@ -88,7 +88,7 @@ export interface DownloadBundleOptions extends ProjectOptions {
 
 /** What `downloadBundle` resolves to. */
 export interface DownloadBundleResult extends ProjectResult, PackResult {
-  /** With `latest` resolved. */
+  /** With `latest` and `running:TARGET` resolved. */
   readonly bundleId: BundleId;
   /** Absolute path of the archive. */
   readonly path: string;
@@ -112,7 +112,7 @@ export type InspectBundleOptions = Omit<DownloadBundleOptions, 'output' | 'force
 
 /** The contents of an uploaded bundle. */
 export interface BundleInspection extends ArchiveInspection, ProjectResult {
-  /** With `latest` resolved. */
+  /** With `latest` and `running:TARGET` resolved. */
   readonly bundleId: BundleId;
 }
 

@@ -7,17 +7,17 @@ import type {BundleFormat} from '../bundle/types.js';
 import {createError, type Suggestion} from '../errors/index.js';
 import {readArchiveContents, readFolderContents, type BundleContents} from '../bundle/contents/bundle-contents.js';
 import {describeBundle, readDownloaded} from './download-bundle.js';
-import {namingCapabilities, verifyId} from './list-bundles.js';
-import {findRunning} from './targets/find-targets.js';
+import {namingCapabilities, targetIn, verifyId} from './list-bundles.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import {planningHost, type RunHost} from './host.js';
 
 /** What a text for users names, as `bundleSource` of the library says. */
 export async function bundleSourceIn(text: string, cwd: string): Promise<BundleSource> {
-  const [, scheme, name = ''] = /^(running|bundle):(.+)$/s.exec(text) ?? [];
-  if (scheme === 'running') return {kind: 'running', targetSlug: name};
-  if (scheme === 'bundle') return {kind: 'bundle', bundleId: name};
+  const targetSlug = targetIn(text);
+  if (targetSlug !== undefined) return {kind: 'running', targetSlug};
+  const [, bundleId] = /^bundle:(.+)$/s.exec(text) ?? [];
+  if (bundleId !== undefined) return {kind: 'bundle', bundleId};
   const path = resolve(cwd, text);
   const stats = await stat(path).catch(() => undefined);
   if (stats?.isDirectory()) return {kind: 'folder', path: text};
@@ -90,7 +90,7 @@ export async function readSource(
 ): Promise<ReadSource> {
   if (source.kind === 'bundle' || source.kind === 'running') {
     if (open === undefined) throw new Error('The backend is not open.');
-    const {bundleId} = source.kind === 'bundle' ? source : await findRunning(open, source.targetSlug);
+    const bundleId = source.kind === 'bundle' ? source.bundleId : `running:${source.targetSlug}`;
     const read = (path: string) => readArchiveContents(path, options);
     const {result, ...found} = await readDownloaded(open, bundleId, read);
     const name = `bundle ${String(found.bundleId)}${source.kind === 'running' ? ` on ${source.targetSlug}` : ''}`;

@@ -10,7 +10,9 @@ import {moveFile, verifyRegular} from '../files/write-files.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
 import type {Host} from './host.js';
 import {explainMissing} from './explain-missing.js';
-import {namingCapabilities, resolveBundleId} from './list-bundles.js';
+import {namingCapabilities, resolveBundleId, targetIn} from './list-bundles.js';
+import {rejectProblems, slugProblems} from '../settings/definitions.js';
+import {findRunning} from './targets/find-targets.js';
 import {invoke} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {ProjectResult} from './options.js';
@@ -20,22 +22,33 @@ import {asSentence} from '../text/sentence.js';
 
 type Destination = Pick<DownloadBundleOptions, 'bundleId' | 'output' | 'force' | 'cwd'>;
 
-/** `bundle 42`, `the latest bundle` */
+/** `bundle 42`, `the latest bundle`, `what staging runs` */
 export function describeBundle(bundleId: BundleId): string {
+  const target = targetIn(bundleId);
+  if (target !== undefined) return `what ${target} runs`;
   return bundleId === 'latest' ? 'the latest bundle' : `bundle ${String(bundleId)}`;
 }
 
 export function downloadCapabilities({
   bundleId,
 }: Pick<DownloadBundleOptions, 'bundleId'>): readonly BackendCapability[] {
-  return ['download', ...namingCapabilities(bundleId)];
+  const naming: readonly BackendCapability[] =
+    targetIn(bundleId) === undefined ? namingCapabilities(bundleId) : ['history'];
+  return ['download', ...naming];
+}
+
+async function idToDownload(open: OpenBackend, bundleId: BundleId): Promise<BundleId> {
+  const target = targetIn(bundleId);
+  if (target === undefined) return resolveBundleId(open, bundleId);
+  rejectProblems(slugProblems('running', target));
+  return (await findRunning(open, target)).bundleId;
 }
 
 /** Downloads an archive to a file, which is created once it is complete and valid. Until then it is `FILE.part`. */
 export async function downloadBundleFrom(open: OpenBackend, options: Destination): Promise<DownloadBundleResult> {
   const {force = false} = options;
   const {project, host} = open;
-  const bundleId = await resolveBundleId(open, options.bundleId);
+  const bundleId = await idToDownload(open, options.bundleId);
   const paths = outputPaths(options, bundleId, host);
   for (const path of new Set(Object.values(paths))) await verifyOutput(path, force);
   // Two that write one part would both take the other's bytes for the server's.

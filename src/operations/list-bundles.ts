@@ -34,6 +34,11 @@ export async function findBundle(open: OpenBackend, bundleId: BundleId): Promise
   return undefined;
 }
 
+/** The target in `running:TARGET`, which stands for the bundle that it runs. */
+export function targetIn(text: BundleId): string | undefined {
+  return /^running:(.+)$/s.exec(String(text))?.[1];
+}
+
 export function namingCapabilities(bundleId: BundleId | undefined): readonly BackendCapability[] {
   return bundleId === 'latest' ? ['list'] : [];
 }

@@ -8,7 +8,7 @@ import {describeRollback, planRollback} from '../operations/deploy/rollback-bund
 import {deployFallback, deployStored} from '../operations/deploy/start-deployment.js';
 import {pollDeployment} from '../operations/deploy/wait-for-deployment.js';
 import {changeRules} from '../operations/guard/guards.js';
-import {namingCapabilities, resolveBundleId, verifyId} from '../operations/list-bundles.js';
+import {namingCapabilities, resolveBundleId, targetIn, verifyId} from '../operations/list-bundles.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {
   DeployBundleOptions,
@@ -53,6 +53,9 @@ const resolve: Step<DeployRequest> = {
 
 function meantInstead(typed: string | undefined): readonly Suggestion[] {
   if (typed === undefined) return [];
+  const from = targetIn(typed);
+  if (from !== undefined)
+    return [[`To deploy what ${from} runs, run `, {run: ['bundle:promote', '--from', from], again: true}]];
   const push = {run: ['bundle:push', typed], again: true};
   return [`If it is the target, pass latest --target ${typed}.`, ['If it is a build folder, run ', push]];
 }

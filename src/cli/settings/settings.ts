@@ -362,6 +362,11 @@ export function requireSetting<K extends SettingKey>(settings: Settings, key: K)
   throw missingSetting(key);
 }
 
+/** What a text names, where `running:` is what the configured target runs. */
+export function withConfiguredTarget(text: string, settings: Settings): string {
+  return text === 'running:' ? `running:${requireSetting(settings, 'targetSlug')}` : text;
+}
+
 /**
  * @param passed What to type for it in the command that needs it.
  * @param places Where else it can be set.

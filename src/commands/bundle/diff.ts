@@ -5,7 +5,7 @@ import {bundleOptions, missingBuild, requireTogether} from '../../cli/command/op
 import {refuseOtherProject} from '../../cli/settings/config-file.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {wantedVariables} from '../../cli/setup/variable-values.js';
-import {requireSetting, type Settings} from '../../cli/settings/settings.js';
+import {withConfiguredTarget, type Settings} from '../../cli/settings/settings.js';
 import {bundleFlags, flagsOf} from '../../cli/command/flags.js';
 import {exitCodes} from '../../errors/index.js';
 
@@ -52,10 +52,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff, 'bundle:d
     const {before, after} = this.args;
     const loaded = await context.loadSettings();
     let settings = after === undefined ? await pushFolder(loaded, before, context) : loaded;
-    const sourceOf = async (text: string): Promise<BundleSource> =>
-      text === 'running:'
-        ? {kind: 'running', targetSlug: requireSetting(loaded, 'targetSlug')}
-        : bundleSourceIn(text, cwd);
+    const sourceOf = (text: string): Promise<BundleSource> => bundleSourceIn(withConfiguredTarget(text, loaded), cwd);
     const from = await sourceOf(before);
     const to =
       after === undefined

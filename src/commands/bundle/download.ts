@@ -1,6 +1,7 @@
 import {resolve} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
+import {withConfiguredTarget} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
 
 export default class BundleDownload extends BaseCommand<typeof BundleDownload, 'bundle:download'> {
@@ -15,7 +16,7 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload, '
     '<%= config.bin %> <%= command.id %> 42 --project my-shop --output before.tar.gz --force',
   ];
   static override readonly args = {
-    bundle: Args.string({required: true, description: 'ID of an uploaded bundle, or latest.'}),
+    bundle: Args.string({required: true, description: 'ID of an uploaded bundle, latest or running:TARGET.'}),
   };
   static override readonly flags = {
     ...flagsOf('connection', 'rateLimit', 'events'),
@@ -40,7 +41,10 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload, '
     const {buildDirectory, projectDirectory, ignore} = settings;
     const path = resolve(cwd, output ?? 'bundle.tar.gz');
     await verifyOutside(path, resolve(cwd, buildDirectory.value), projectDirectory.value, ignore?.value);
-    const result = await downloadBundle({...options, bundleId: this.args.bundle, output, force, cwd}, host);
+    const result = await downloadBundle(
+      {...options, bundleId: withConfiguredTarget(this.args.bundle, settings), output, force, cwd},
+      host,
+    );
     context.output.result(result.path);
     context.output.result(`sha256 ${result.sha256}`);
     context.output.info(

@@ -2,6 +2,7 @@ import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {columnsFlag, flagsOf} from '../../cli/command/flags.js';
+import {withConfiguredTarget} from '../../cli/settings/settings.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect, 'bundle:inspect'> {
   static override readonly aliases = ['inspect'];
@@ -16,7 +17,10 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect, 'bu
     '<%= config.bin %> <%= command.id %> latest --project my-shop',
   ];
   static override readonly args = {
-    bundle: Args.string({required: true, description: 'Archive file, ID of an uploaded bundle, or latest.'}),
+    bundle: Args.string({
+      required: true,
+      description: 'Archive file, ID of an uploaded bundle, latest or running:TARGET.',
+    }),
   };
   static override readonly flags = {
     ...flagsOf('connection', 'rateLimit', 'events'),
@@ -30,12 +34,12 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect, 'bu
 
   async #read(context: CommandContext) {
     const {inspectArchive, inspectBundle} = await import('../../pipelines/read.js');
-    const {bundle} = this.args;
     const {signal, cwd} = context;
     const settings = await context.loadSettings();
+    const bundle = withConfiguredTarget(this.args.bundle, settings);
     const paths = {rootDir: settings.rootDir?.value, configPath: settings.configPath?.value};
     // A name with a slash or an extension is not an ID, so report a missing file instead.
-    const isFile = /[/\\.]/.test(bundle) || existsSync(resolve(cwd, bundle));
+    const isFile = !bundle.startsWith('running:') && (/[/\\.]/.test(bundle) || existsSync(resolve(cwd, bundle)));
     if (isFile) return inspectArchive(bundle, {...paths, signal}, context.host());
     const {options, host} = await this.reach(context, ['projectSlug'], {settings});
     return inspectBundle({...options, ...paths, bundleId: bundle}, host);

@@ -102,6 +102,23 @@ describe('bundle:download', () => {
   });
 });
 
+test('bundle:inspect, bundle:download: running:TARGET is what a target runs, as for bundle:diff', async () => {
+  await push('first');
+  const inspected = await mycli('bundle:inspect', 'running:staging');
+  expect(inspected.stderr).toContain('Read bundle 1: 2 files');
+  expect(documentOf(await mycli('bundle:inspect', 'running:', '--json'))).toMatchObject({bundleId: 1});
+  const {stdout, stderr} = await mycli('bundle:download', 'running:staging');
+  expect(stdout).toContain(join(project, 'bundle-1.tar.gz'));
+  expect(stderr).toContain('Downloaded bundle 1');
+  const wrong = await mycli('bundle:download', 'running:a/b');
+  expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('running must not contain / or')]);
+  expect((await mycli('bundle:inspect', 'running:none')).stderr).toContain('has no target "none"');
+  const deployed = await mycli('bundle:deploy', 'running:staging', '--target', 'production');
+  expect(deployed.stderr).toContain(
+    'To deploy what staging runs, run mycli promote --from staging --target production',
+  );
+});
+
 const canBeAnother = process.getuid?.() === 0 && isForAll(tmpdir()) && isForAll(dirname(binary));
 test.runIf(canBeAnother)('bundle:download keeps its part when it cannot be moved to its place', async () => {
   await push('first');
