@@ -169,22 +169,27 @@ function unhealthy(
 function uncheckable(
   {bundleId, targetSlug}: Unhealthy,
   {url, status, reason = ''}: FailedResult,
-  {check: {headers = {}, user}, wants}: NonNullable<CheckedDeployment['refused']>,
+  {check, wants}: NonNullable<CheckedDeployment['refused']>,
   advice: readonly Suggestion[],
 ): Error {
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but cannot be checked, because ${url} is not public: ${reason}`;
-  const isGiven = user !== undefined || Object.keys(headers).length > 0;
   return createError('ERR_CHECK_REFUSED', asSentence(message), {
     suggestions: [
       wants === 'access'
         ? `${targetSlug} has an access header. Set MYCLI_CHECK_HEADER to ${accessHeader}=@FILE, a file with its value, or check.headers.`
-        : isGiven
-          ? 'Check the user, the password and the headers of the check: the site refused them.'
-          : 'Set MYCLI_CHECK_USER (or check.user in mycli.config) and MYCLI_CHECK_PASSWORD, or check.headers.',
+        : loginAdvice(check),
       `If you expect that answer, set check.status to ${String(status)} in mycli.config.`,
       ...advice,
     ],
   });
+}
+
+function loginAdvice({headers = {}, user, password}: CheckOptions): string {
+  if (user === undefined && password !== undefined)
+    return 'The password was not sent, because the check has no user. Set MYCLI_CHECK_USER, or check.user in mycli.config.';
+  return user !== undefined || Object.keys(headers).length > 0
+    ? 'Check the user, the password and the headers of the check: the site refused them.'
+    : 'Set MYCLI_CHECK_USER (or check.user in mycli.config) and MYCLI_CHECK_PASSWORD, or check.headers.';
 }
 
 export async function failedChecks(open: OpenBackend, targetSlug: string): Promise<readonly FailedCheck[]> {

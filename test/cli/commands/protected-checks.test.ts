@@ -63,6 +63,16 @@ test('a site that asks for a login cannot be checked, is not asked again, and no
   expect(status.deployments[0]?.bundleId).toBe(bundleId);
 });
 
+test('a password without a user is not sent, and the error says so', async () => {
+  const {code, stdout, stderr} = await push(check, {MYCLI_CHECK_PASSWORD: gate});
+  const {error} = JSON.parse(stdout) as {error: {suggestions: string[]}};
+  expect([code, error.suggestions[0]]).toEqual([
+    11,
+    'The password was not sent, because the check has no user. Set MYCLI_CHECK_USER, or check.user in mycli.config.',
+  ]);
+  expect(stdout + stderr).not.toContain(gate);
+});
+
 test('a status of a login that is asked for passes', async () => {
   const {code, stdout} = await push([...check, '--rollback-on-failure'], {MYCLI_CHECK_STATUS: '401'});
   expect(code).toBe(0);
