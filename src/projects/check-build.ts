@@ -1,5 +1,6 @@
 import {builtinModules} from 'node:module';
 import {join, normalize, posix, relative} from 'node:path';
+import {listPaths} from '../text/entry-names.js';
 import {onWindows} from '../text/platform.js';
 import {shellLine} from '../text/suggest.js';
 import {readTextFile} from '../files/read-file.js';
@@ -52,10 +53,9 @@ export async function buildWarnings(
   }
   const names = missingPackages(modules, paths);
   if (names.length === 0) return warnings;
-  const others = names.length > listed ? `, and ${String(names.length - listed)} more` : '';
   return [
     ...warnings,
-    `${entry} imports packages that are not in the bundle: ${names.slice(0, listed).join(', ')}${others}. ` +
+    `${entry} imports packages that are not in the bundle: ${listPaths(names, listed)}. ` +
       'The server will fail to start. Bundle them into the build (in Vite: ssr.noExternal), or copy node_modules into it.',
   ];
 }

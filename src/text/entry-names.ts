@@ -25,9 +25,9 @@ export function showPath(path: string): string {
   return hasControlCharacter(path) ? JSON.stringify(path) : path;
 }
 
-/** The first paths of a list for messages, and how many more there are. @param count How many there are in all. */
-export function listPaths(paths: readonly string[], most = 10, count = paths.length): string {
-  return listFirst(paths, ', ', showPath, most, count);
+/** The first paths of a list for messages, and how many more there are. */
+export function listPaths(paths: readonly string[], most = 10): string {
+  return listFirst(paths, ', ', showPath, most);
 }
 
 /** The first files of a list for messages, each with a reason if it has one: `server.js (imports express), db.js`. */
@@ -45,9 +45,8 @@ export function listFirst<Item>(
   separator: string,
   show: (item: Item) => string,
   most = 10,
-  count = items.length,
 ): string {
-  const more = count > most ? [`and ${count - most} more`] : [];
+  const more = items.length > most ? [`and ${items.length - most} more`] : [];
   return [...items.slice(0, most).map(show), ...more].join(separator);
 }
 

@@ -1,3 +1,4 @@
+import prettyBytes from 'pretty-bytes';
 import {near} from '../../text/suggest.js';
 import type {BundleFile, BundleContent} from '../types.js';
 import {showPath, sourceOf} from '../../text/entry-names.js';
@@ -21,7 +22,7 @@ export function cacheWarnings(files: readonly BundleFile[]): readonly string[] {
   }
   return [...caches].map(
     ([folder, cache]) =>
-      `The build contains a framework's cache, ${showPath(folder)} (${describeSize(cache.bytes)}, ` +
+      `The build contains a framework's cache, ${showPath(folder)} (${prettyBytes(cache.bytes)}, ` +
       `files: ${String(cache.files)}). Add /${folder} to .bundleignore to exclude it.`,
   );
 }
@@ -42,10 +43,6 @@ export function wideEntries(files: readonly BundleFile[], buildDirectory: string
 /** Whether a file is of a package that is installed at the top of the build. */
 export function isPackageFile({path}: Pick<BundleFile, 'path'>): boolean {
   return path.startsWith('node_modules/') && !cacheFolder.test(path);
-}
-
-function describeSize(bytes: number): string {
-  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 /** Limit for finding the closest file: characters of patterns times number of paths. */

@@ -94,7 +94,7 @@ export function verifyMarks({format, files, patterns, build}: MarkedBundle): voi
   if (exposed.length === 0) return;
   const paths = exposed.map(({path}) => path);
   const flag = ssrOnlyFlag(patterns, paths) ?? anyFlag;
-  throw createError('ERR_SSR_ENTRY_PUBLIC', exposedText(paths), {
+  throw createError('ERR_SSR_ENTRY_PUBLIC', exposedText(listPaths(paths, listed)), {
     suggestions: [build === undefined ? `Build the archive again with ${flag}` : `Make it server-only: pass ${flag}`],
     details: fileDetails(paths),
   });
@@ -104,8 +104,8 @@ function isEntry({path}: BundleFile): boolean {
   return defaultEntries.includes(path);
 }
 
-function exposedText(paths: readonly string[]): string {
-  return `Anyone could download the code of the server, because it is not server-only: ${listPaths(paths, listed)}.`;
+export function exposedText(list: string): string {
+  return `Anyone could download the code of the server, because it is not server-only: ${list}.`;
 }
 
 /** Warnings about public files that are probably the server's: entries, packages, scripts and dot files beside it. */
@@ -140,7 +140,9 @@ export function strayFiles(
   const others = byDefault.length === 0 ? [] : stray.filter((path) => script.test(path) && !isBeside(path));
   const flags = byDefault.map((key) => (key === 'ssrOnly' ? '--ssr-only GLOB' : '--ssr-shared GLOB')).join(' or ');
   return [
-    ...(exposed.length === 0 ? [] : [`${exposedText(exposed)} Pass ${ssrOnlyFlag(patterns, exposed) ?? anyFlag}`]),
+    ...(exposed.length === 0
+      ? []
+      : [`${exposedText(listPaths(exposed, listed))} Pass ${ssrOnlyFlag(patterns, exposed) ?? anyFlag}`]),
     ...packageWarnings,
     ...(servers.length + others.length === 0
       ? []

@@ -17,7 +17,7 @@ import type {ResolvedConfig} from '../config/resolve-config.js';
 import {entryPrefix, manifestPathOf} from '../archive/manifest.js';
 import {readTar} from '../prebuilt/read-tar.js';
 import type {Bundle, BundleFile} from '../types.js';
-import {isStatic, ssrOnlyFlag} from './public-files.js';
+import {exposedText, isStatic, ssrOnlyFlag} from './public-files.js';
 
 /** What the default patterns of a bundle keep private. */
 const coveredByDefaults = /^(?:ssr\.m?js$|server\/)/;
@@ -120,11 +120,7 @@ function exposedError(
           ? `It is a build of ${framework.name}. Without static (--static, or the key of mycli.config), its server is private.`
           : `Remove static (--static, or the key of mycli.config) to keep the server private.${then}`,
       ] as const)
-    : ([
-        'ERR_SSR_ENTRY_PUBLIC',
-        `Anyone could download the code of the server, because it is not server-only: ${listReasons(code)}.`,
-        `Make it server-only: pass ${flags}`,
-      ] as const);
+    : (['ERR_SSR_ENTRY_PUBLIC', exposedText(listReasons(code)), `Make it server-only: pass ${flags}`] as const);
   return createError(kind, message, {
     suggestions: [
       advice,

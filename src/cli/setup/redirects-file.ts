@@ -4,6 +4,7 @@ import {createError, reasonOf} from '../../errors/index.js';
 import {readTextFile} from '../../files/read-file.js';
 import {describeProblems, fieldProblems} from '../../settings/schemas.js';
 import {redirectFields, redirectSchema} from '../../settings/target-settings.js';
+import {listFirst} from '../../text/entry-names.js';
 import {tryJson} from '../../text/json.js';
 
 /** What a file says of a redirect, or why that cannot be one, and where. */
@@ -12,8 +13,6 @@ interface Entry {
   readonly value?: unknown;
   readonly problem?: string | undefined;
 }
-
-const mostShown = 10;
 
 /** Reads the redirects of a file: JSON with a list of them, CSV with a header, or lines of `_redirects`. */
 export async function readRedirects(path: string): Promise<readonly Redirect[]> {
@@ -28,8 +27,7 @@ export async function readRedirects(path: string): Promise<readonly Redirect[]> 
   });
   const problems = read.flatMap(({problem}) => problem ?? []);
   if (problems.length === 0) return read.flatMap(({redirect}) => redirect ?? []);
-  const more = problems.length > mostShown ? [`and ${String(problems.length - mostShown)} more`] : [];
-  const shown = [...problems.slice(0, mostShown), ...more].join('; ');
+  const shown = listFirst(problems, '; ', String);
   throw createError('ERR_CONFIG_INVALID', `${path} has redirects that targets do not support: ${shown}.`, {
     suggestions: [
       'Correct these, or leave them out. The fields are in docs/reference/configuration.md of the package mycli.',

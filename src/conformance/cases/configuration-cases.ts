@@ -223,24 +223,25 @@ export const configurationCases = {
       async run(subject) {
         const target = await ready(subject);
         const value = 'canary-value-of-access';
+        const headers = async (count: number, after: string) => {
+          const found = await subject.list('listAccess', target);
+          expectAnswer(`how many headers there are after ${after}`, found.length, count);
+          return found;
+        };
         await subject.call('changeAccess', {...target, add: value});
-        const items = await subject.list('listAccess', target);
-        expectAnswer('how many headers there are', items.length, 1);
+        const items = await headers(1, 'the first one');
         const isShown = [JSON.stringify(items), ...subject.parts.texts].some((text) => text.includes(value));
         assert.ok(!isShown, 'Expected no list, log or error to have the value. One has.');
         await subject.call('changeAccess', {...target, add: `${value}-2`});
-        const both = await subject.list('listAccess', target);
-        expectAnswer('how many headers there are after a second one', both.length, 2);
+        const both = await headers(2, 'a second one');
         const remove = String(unknownIdLike(both[0]?.accessId ?? ''));
         const removal = subject.call('changeAccess', {...target, remove});
         if ((await outcomeOf(removal)).error) await expectError('the removal of an unknown header', removal, anyCode);
-        const left = await subject.list('listAccess', target);
-        expectAnswer('how many headers there are after the removal of an unknown one', left.length, 2);
+        await headers(2, 'the removal of an unknown one');
         for (const {accessId} of items) await subject.call('changeAccess', {...target, remove: accessId});
-        const rest = await subject.list('listAccess', target);
-        expectAnswer('how many headers there are after the removal of the first one', rest.length, 1);
+        const rest = await headers(1, 'the removal of the first one');
         for (const {accessId} of rest) await subject.call('changeAccess', {...target, remove: accessId});
-        expectAnswer('the headers after the removal of both', await subject.list('listAccess', target), []);
+        await headers(0, 'the removal of both');
         await expectNoneLost(
           subject,
           'new access headers',

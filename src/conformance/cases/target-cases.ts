@@ -79,7 +79,7 @@ export const targetCases = {
         'is made again has nothing of the deleted one. An unknown target is an error.',
       async run(subject) {
         const {targetSlug, otherTarget} = subject;
-        const {createTarget, readTarget, updateTarget, targetSlugs} = subject.backend;
+        const {createTarget, readTarget, targetSlugs} = subject.backend;
         for (const slug of [targetSlug, otherTarget]) await subject.deployed(undefined, slug);
         const unknown = subject.call('deleteTarget', {targetSlug: unknownSlug});
         await expectError('the deletion of an unknown target', unknown, anyError);
@@ -102,14 +102,12 @@ export const targetCases = {
         if (createTarget === undefined || targetSlugs === 'assigned' || !(await isMade(again))) return;
         const primary = async () => readTarget && (await subject.call('readTarget', {targetSlug: newSlug})).primary;
         const look = async () => JSON.stringify({...(await seenAt(again)), primary: await primary()});
-        const makePrimary = (slug: string) =>
-          outcomeOf(subject.call('updateTarget', {targetSlug: slug, settings: {}, primary: true}));
         const blank = await look();
         await fill(again, 'OTHER');
-        if (updateTarget) await makePrimary(newSlug);
+        await makePrimary(again);
         const {error} = await outcomeOf(remove(newSlug));
         // A service may refuse to be without a primary target.
-        if (error && updateTarget) await makePrimary(otherTarget);
+        if (error) await makePrimary({subject, targetSlug: otherTarget});
         if (error) await remove(newSlug);
         if (await isMade(again)) await subject.becomes('what a target has that is made again', [blank], look);
       },

@@ -12,8 +12,7 @@ header { border-bottom: 1px solid var(--line); background: var(--raised);
   padding: .75rem max(1rem, calc((100% - 76rem) / 2 + 1rem)); }
 header, nav, .brand, .place { display: flex; align-items: center; }
 header, .place { flex-wrap: wrap; justify-content: space-between; gap: .25rem 1rem; }
-.brand, nav { gap: .6rem; }
-.brand { color: var(--ink); font-weight: 600; }
+.brand { gap: .6rem; color: var(--ink); font-weight: 600; }
 nav { gap: 1.25rem; }
 .brand, nav a { text-decoration: none; }
 .brand:hover, nav a:hover { text-decoration: underline; }
@@ -25,7 +24,7 @@ main { max-width: 76rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; overflow-wra
 .card p { margin: .15rem 0; }
 .card .place { margin: 0 0 .5rem; }
 .address { font-weight: 600; }
-.soft, .soft time { color: var(--soft); font-size: .875rem; }
+.soft { color: var(--soft); font-size: .875rem; }
 .next { margin-top: .75rem; padding-top: .6rem; border-top: 1px solid var(--line); }
 h1 { font-size: 1.5rem; margin: 0 0 .75rem; }
 h2 { font-size: 1.2rem; margin: 2rem 0 .75rem; }
@@ -43,7 +42,6 @@ table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
 tbody th { font-weight: 400; min-width: 11rem; }
 time, .state, .whole, thead th { white-space: nowrap; }
-td form { margin: 0; }
 thead th { color: var(--soft); font-weight: 400; }
 .state { font-weight: 600; }
 .state::before { content: ''; display: inline-block; width: .55em; height: .55em; margin-right: .4em;

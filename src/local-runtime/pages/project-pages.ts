@@ -1,4 +1,5 @@
 import {html} from 'hono/html';
+import {listFirst} from '../../text/entry-names.js';
 import {variableCommands} from '../../text/suggest.js';
 import {slugProblems} from '../../settings/definitions.js';
 import {HttpFailure} from '../answer.js';
@@ -81,8 +82,7 @@ ${configurationLines(target).map((line) => html`<p class="soft next">${page.fore
 function configurationLines({settings, redirects, access, primary}: Target): readonly string[] {
   const {proxies = [], ...others} = settings;
   const set = Object.entries(others).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
-  const moved = redirects.slice(0, listed).map(({from, to}) => `${from} → ${to}`);
-  const more = redirects.length > listed ? [`and ${redirects.length - listed} more`] : [];
+  const moved = listFirst(redirects, ', ', ({from, to}) => `${from} → ${to}`, listed);
   const passed = (proxies as readonly {readonly path: string; readonly host: string}[]).map(
     ({path, host}) => `${path} → ${host}`,
   );
@@ -90,7 +90,7 @@ function configurationLines({settings, redirects, access, primary}: Target): rea
     ...(primary ? ['The primary target of the project.'] : []),
     ...(set.length > 0 ? [`Settings: ${set.join(', ')}`] : []),
     ...(passed.length > 0 ? [`Proxies (only a hosted service forwards requests): ${passed.join(', ')}`] : []),
-    ...(moved.length > 0 ? [`Redirects: ${[...moved, ...more].join(', ')}`] : []),
+    ...(redirects.length > 0 ? [`Redirects: ${moved}`] : []),
     ...(access.length > 0 ? ['Protected: visitors need an access header.'] : []),
   ];
 }

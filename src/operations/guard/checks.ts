@@ -3,6 +3,7 @@ import {compilePatterns} from '../../bundle/index.js';
 import {ciRunOf} from '../../bundle/provenance/ci.js';
 import {branchOf, type RecordedCommit} from '../../bundle/provenance/provenance.js';
 import {changedFiles, remoteOrigin, type WorkTree} from '../../bundle/provenance/git.js';
+import {listPaths} from '../../text/entry-names.js';
 import type {Host} from '../host.js';
 import type {GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import {remoteKey, shownRemote} from './remotes.js';
@@ -65,8 +66,7 @@ async function checkCleanTree({deployment: {source}, directory, host}: Checking)
   const files = await changedFiles(directory, without, host.env);
   if (files === undefined) return noRepository(directory);
   if (files.length === 0) return undefined;
-  const more = files.length > shownFiles ? ` and ${String(files.length - shownFiles)} more` : '';
-  const message = `There are uncommitted changes: ${files.slice(0, shownFiles).join(', ')}${more}.`;
+  const message = `There are uncommitted changes: ${listPaths(files, shownFiles)}.`;
   return {message, suggestion: 'Commit the files, stash them with git stash -u, or add them to .gitignore.'};
 }
 

@@ -81,7 +81,9 @@ describe('cleanTree', () => {
     expect(await refusal({cleanTree: true})).toEqual(['cleanTree: There are uncommitted changes: .gitignore.']);
     commit(project.directory, 'no ignored files');
     await writeFile(join(project.directory, 'new\u001B[31m.js'), '');
-    expect(await refusal({cleanTree: true})).toEqual(['cleanTree: There are uncommitted changes: new\u001B[31m.js.']);
+    expect(await refusal({cleanTree: true})).toEqual([
+      String.raw`cleanTree: There are uncommitted changes: "new\u001b[31m.js".`,
+    ]);
     commit(project.directory, 'the new file');
     await writeFile(join(project.directory, 'build/static/more.js'), '');
     expect(await release({cleanTree: true})).toBe(1);
