@@ -313,9 +313,7 @@ function processHost(): PipelineHost {
     logger: {
       debug: () => undefined,
       info: () => undefined,
-      warn: (message) => {
-        process.emitWarning(message, 'MycliWarning');
-      },
+      warn: (message) => process.emitWarning(message, 'MycliWarning'),
     },
     userAgent: `mycli/${packageVersion()} node-${process.version}`,
     now: () => new Date(),

@@ -29,9 +29,7 @@ export async function createTemporaryDirectory(parent: string, pid: number): Pro
   return {
     path,
     remove: () => rm(path, {recursive: true, force: true, maxRetries}),
-    removeSync: () => {
-      rmSync(path, {recursive: true, force: true, maxRetries});
-    },
+    removeSync: () => rmSync(path, {recursive: true, force: true, maxRetries}),
   };
 }
 

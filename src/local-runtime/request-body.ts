@@ -69,11 +69,7 @@ export class RequestBody {
 
 function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(new HttpFailure(408, 'The upload stalled and was aborted.'));
-    }, milliseconds);
-    void promise.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-    });
+    const timer = setTimeout(() => reject(new HttpFailure(408, 'The upload stalled and was aborted.')), milliseconds);
+    void promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

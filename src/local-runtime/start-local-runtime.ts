@@ -123,12 +123,8 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
       dataDirectory: directory,
       credentials,
       requests: context.requests,
-      addFault: (rule) => {
-        faults.add(rule);
-      },
-      clearFaults: () => {
-        faults.clear();
-      },
+      addFault: (rule) => faults.add(rule),
+      clearFaults: () => faults.clear(),
       close,
     };
   } catch (error) {

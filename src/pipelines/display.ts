@@ -1,5 +1,4 @@
 import type {WriteStream} from 'node:tty';
-import {styleText} from 'node:util';
 import stringWidth from 'fast-string-width';
 import {
   ListrEventType,
@@ -151,17 +150,14 @@ class StepList implements ListrRenderer {
   }
 
   #titleOf(task: Task): string {
-    const {spinner, completed, failed, waiting} = symbols[this.#terminal.unicode ? 'unicode' : 'ascii'];
+    const terminal = this.#terminal;
+    const {spinner, completed, failed, waiting} = symbols[terminal.unicode ? 'unicode' : 'ascii'];
     const {title = ''} = task;
-    if (task.hasFailed()) return `${this.#paint('red', failed)} ${title}`;
-    if (task.isStarted()) return `${this.#paint('yellow', spinner[this.#frames % spinner.length] ?? '')} ${title}`;
-    if (!task.isCompleted()) return `${this.#paint('dim', waiting)} ${title}`;
+    if (task.hasFailed()) return `${terminal.paint('red', failed)} ${title}`;
+    if (task.isStarted()) return `${terminal.paint('yellow', spinner[this.#frames % spinner.length] ?? '')} ${title}`;
+    if (!task.isCompleted()) return `${terminal.paint('dim', waiting)} ${title}`;
     const took = `[${describeDuration(task.message.duration ?? 0)}]`;
-    return `${this.#paint('green', completed)} ${title} ${this.#paint('dim', took)}`;
-  }
-
-  #paint(style: 'dim' | 'green' | 'red' | 'yellow', text: string): string {
-    return this.#terminal.color ? styleText(style, text, {validateStream: false}) : text;
+    return `${terminal.paint('green', completed)} ${title} ${terminal.paint('dim', took)}`;
   }
 }
 

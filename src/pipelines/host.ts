@@ -15,7 +15,8 @@ export type EventBody = RuntimeEvent extends infer Event
 export interface StepTerminal {
   /** Whether the terminal can be redrawn. Otherwise plain lines are written with `info`. */
   readonly redraws: boolean;
-  readonly color: boolean;
+  /** A text in a color or an intensity, if it has such. */
+  paint(style: 'dim' | 'green' | 'red' | 'yellow', text: string): string;
   /** Whether `stream` can show more than ASCII. */
   readonly unicode: boolean;
   readonly stream: NodeJS.WritableStream;

@@ -8,7 +8,7 @@ export function stepHost(terminal: Partial<StepTerminal>) {
   const host: PipelineHost = {
     ...{cwd: '/', env: {}, userAgent: 'mycli/0.0.0-test'},
     terminal: {
-      ...{redraws: false, color: false, unicode: true, stream: process.stderr},
+      ...{redraws: false, unicode: true, paint: (_: string, text: string) => text, stream: process.stderr},
       ...{
         info: () => undefined,
         clean: (text: string) => text,

@@ -124,11 +124,7 @@ const script = new Script('work()');
 /** Calls `doing`, and ends it if it takes too long. */
 function runLimited(doing: () => void, timeout: number): void {
   work = doing;
-  context ??= createContext({
-    work: () => {
-      work();
-    },
-  });
+  context ??= createContext({work: () => work()});
   script.runInContext(context, {timeout});
 }
 

@@ -59,7 +59,6 @@ export class Output implements Logger {
   readonly json: boolean;
   readonly interactive: boolean;
   readonly redraws: boolean;
-  readonly color: boolean;
   readonly unicode: boolean;
   /** How many characters fit on a line of results; unlimited unless it is a terminal. */
   readonly width: number;
@@ -80,12 +79,11 @@ export class Output implements Logger {
   #showWarning: ((label: string, text: string) => void) | undefined;
 
   constructor(options: OutputOptions) {
-    const {stdout, stderr, json, quiet, debugging, interactive, color, unicode} = options;
+    const {stdout, stderr, json, quiet, debugging, interactive, unicode} = options;
     this.json = json;
     this.interactive = interactive;
     // Nothing else can be printed while a list is redrawn, but debugging needs lines as they happen.
     this.redraws = interactive && !quiet && !json && !debugging && stderr.columns !== 0;
-    this.color = color;
     this.unicode = unicode;
     this.width = terminalWidth(stdout);
     this.stream = stderr;
@@ -135,9 +133,7 @@ export class Output implements Logger {
   claimStdout(): Writable {
     this.stdoutClaimed = true;
     return new Writable({
-      write: (chunk: Uint8Array, _encoding, done) => {
-        this.#writeStdout(chunk, done);
-      },
+      write: (chunk: Uint8Array, _encoding, done) => void this.#writeStdout(chunk, done),
     });
   }
 
@@ -178,8 +174,7 @@ export class Output implements Logger {
   result(line: string, {style}: {readonly style?: LineStyle | undefined} = {}): void {
     if (this.json) return;
     const text = this.#plain(this.clean(line));
-    const isTerminal = Number.isFinite(this.width) && this.color;
-    const shown = `${style !== undefined && isTerminal ? styleText(style, text, {validateStream: false}) : text}\n`;
+    const shown = `${style !== undefined && Number.isFinite(this.width) ? this.paint(style, text) : text}\n`;
     if (this.stdoutClaimed) this.stream.write(shown);
     else this.#writeStdout(shown);
   }
@@ -218,13 +213,12 @@ export class Output implements Logger {
     this.#warnings.add(text);
     this.#onWarning?.(text);
     if (this.#options.annotating) this.stream.write(`${annotation('warning', text)}\n`);
-    else if (this.#showWarning) this.#showWarning(`${this.#paint('yellow', 'Warning:')} `, text);
+    else if (this.#showWarning) this.#showWarning(`${this.paint('yellow', 'Warning:')} `, text);
     else this.#write(this.#render(text), 'Warning:', 'yellow');
   }
 
   debug(line: string): void {
-    if (this.#options.debugging)
-      this.stream.write(`${this.#plain(this.#paint('dim', `debug: ${this.clean(line)}`))}\n`);
+    if (this.#options.debugging) this.stream.write(`${this.#plain(this.paint('dim', `debug: ${this.clean(line)}`))}\n`);
   }
 
   error(message: string, suggestions: readonly Suggestion[]): void {
@@ -322,8 +316,8 @@ export class Output implements Logger {
     return this.#options.annotating ? withoutCommandsInJson(json) : json;
   }
 
-  #paint(style: 'dim' | 'red' | 'yellow', text: string): string {
-    return this.color ? styleText(style, text, {validateStream: false}) : text;
+  paint(style: LineStyle | 'green', text: string): string {
+    return this.#options.color ? styleText(style, text, {validateStream: false}) : text;
   }
 
   #plain(text: string): string {
@@ -334,7 +328,7 @@ export class Output implements Logger {
     const lead = label === '' ? '' : `${label} `;
     const indent = ' '.repeat(style === undefined ? lead.length + 2 : lead.length);
     const [first = '', ...more] = this.wrap(lead + sentence, indent);
-    const shown = style === undefined ? first : this.#paint(style, label) + first.slice(label.length);
+    const shown = style === undefined ? first : this.paint(style, label) + first.slice(label.length);
     for (const line of [shown, ...more]) this.stream.write(`${this.#plain(line)}\n`);
   }
 }

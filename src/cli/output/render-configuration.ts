@@ -57,9 +57,8 @@ function missingVariables({differences}: TargetDiff): readonly string[] {
 }
 
 export function adviseVariables(place: CommandPlace, missing: readonly string[], output: Output): void {
-  const {projectSlug, targetSlug, backend} = place;
   const pairs = missing.map((name) => `${name}=@FILE`);
-  const set = {run: ['env:set', ...pairs, ...placeFlags({projectSlug, targetSlug, backend})]};
+  const set = {run: ['env:set', ...pairs, ...placeFlags(place)]};
   if (missing.length > 0) output.hint(['To set what is missing, run: ', set]);
 }
 

@@ -17,16 +17,9 @@ import {definitions} from '../../settings/definitions.js';
 import type {ExplainedSettings} from '../settings/load-settings.js';
 import {missingSetting, sourceName, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
 import type {Output} from './output.js';
+import {describeAge} from '../../text/age.js';
 import {count, oneLine} from '../../text/sentence.js';
-import {
-  chooseColumns,
-  describeAge,
-  printList,
-  printTable,
-  type Column,
-  type ListOptions,
-  type ShownList,
-} from './table.js';
+import {chooseColumns, printList, printTable, type Column, type ListOptions, type ShownList} from './table.js';
 
 export const bundleColumns: readonly Column<BundleItem>[] = [
   {name: 'bundleId', value: ({bundleId}) => bundleId},

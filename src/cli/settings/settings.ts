@@ -114,9 +114,8 @@ function candidatesFor(key: SettingKey, sources: SettingsSources): readonly Cand
   const {flags, target, env, cwd, file, stored} = sources;
   const found: Candidate[] = [];
   const add = (source: ValueSource, read: () => unknown) => void found.push({source, read});
-  const addText = (source: ValueSource, texts: readonly string[]) => {
+  const addText = (source: ValueSource, texts: readonly string[]) =>
     add(source, () => fromText(key, source, texts, sources));
-  };
   const text = flag && flags[flag.name];
   // A command with this flag can do without a target, whatever other sources say.
   if (key === 'targetSlug' && flags['no-target'] === true) return [];

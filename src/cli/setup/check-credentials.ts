@@ -5,7 +5,7 @@ import {backendTitle, isBuiltIn, mayUse} from '../../backends/names.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/command-context.js';
-import {describeTime} from '../output/table.js';
+import {describeTime} from '../../text/age.js';
 import {isPluginBackend} from '../settings/connection-options.js';
 import {credentialKind, credentialRows, withCredentialSource} from '../settings/credential-file.js';
 import {readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';

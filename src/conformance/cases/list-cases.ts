@@ -62,9 +62,8 @@ export const listCases = {
         const {message, sha256} = bundle;
         const listed = {message: items[0]?.message ?? message, sha256: items[0]?.sha256 ?? sha256};
         expectAnswer('the newest bundle in the list', listed, {message, sha256});
-        await subject.becomes('the newest bundle in the list', ['ready', 'unknown'], async () => {
-          return (await subject.bundles())[0]?.status;
-        });
+        const status = async () => (await subject.bundles())[0]?.status;
+        await subject.becomes('the newest bundle in the list', ['ready', 'unknown'], status);
       },
     },
     steadyCase(growingBundles),
@@ -86,9 +85,8 @@ export const listCases = {
         const items = await samePages(subject, 'listDeployments', {targetSlug: subject.targetSlug});
         expectAnswer('the bundles in the history, newest deployment first', idsOf(items), uploads.toReversed());
         expectAnswer(`the history of "${otherTarget}"`, idsOf(await subject.history(otherTarget)), [bundleId]);
-        await subject.becomes('the newest deployment in the history', ['finished', 'unknown'], async () => {
-          return (await subject.history())[0]?.status;
-        });
+        const status = async () => (await subject.history())[0]?.status;
+        await subject.becomes('the newest deployment in the history', ['finished', 'unknown'], status);
         for (const {deployment} of items.slice(0, 2)) await subject.finished({deployment});
         const earlier = items[1]?.bundleId;
         if (earlier !== undefined) await subject.deployed(earlier);

@@ -1,5 +1,6 @@
 import {html, raw} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
+import {describeAge} from '../../text/age.js';
 import {answer, HttpFailure, type Headers} from '../answer.js';
 import type {Call} from '../runtime-context.js';
 
@@ -84,14 +85,10 @@ export function sizeText(bytes: number): Html {
   return html`<span class="whole">${prettyBytes(bytes)}</span>`;
 }
 
-const ages = new Intl.RelativeTimeFormat('en');
-const units = {day: 86_400, hour: 3600, minute: 60} as const;
-
-/** How long ago a time was, in its largest unit: `2 hours ago`. The time itself is its tooltip. */
+/** How long ago a time was: `2 hours ago`. The time itself is its tooltip. */
 export function ageText(iso: string, now: Date): Html {
-  const seconds = (now.getTime() - Date.parse(iso)) / 1000;
-  const unit = (['day', 'hour', 'minute'] as const).find((each) => seconds >= units[each]);
-  const age = unit === undefined ? 'just now' : ages.format(-Math.floor(seconds / units[unit]), unit);
+  const isRecent = now.getTime() - Date.parse(iso) < 60_000;
+  const age = isRecent ? 'just now' : describeAge(iso, now.getTime());
   return html`<time datetime="${iso}" title="${timeFormat.format(new Date(iso))}">${age}</time>`;
 }
 

@@ -73,9 +73,7 @@ async function receiveMultipart({request, body, context}: Call, archive: string)
   let storing: Promise<void> | undefined;
   try {
     const parser = createBusboy({headers: request.headers, defParamCharset: 'utf8', limits});
-    const refuse = (detail: string): void => {
-      parser.destroy(new HttpFailure(400, detail));
-    };
+    const refuse = (detail: string) => void parser.destroy(new HttpFailure(400, detail));
     parser.on('file', (name: string, content: Readable, {filename}: busboy.FileInfo) => {
       content.on('error', () => undefined);
       if (name !== 'bundle') refuse(`The form has an unknown file "${name}".`);
@@ -92,9 +90,7 @@ async function receiveMultipart({request, body, context}: Call, archive: string)
       else if (fields.has(name)) refuse(`The form has the field "${name}" twice.`);
       else fields.set(name, value);
     });
-    parser.on('fieldsLimit', () => {
-      refuse('The form has too many fields.');
-    });
+    parser.on('fieldsLimit', () => refuse('The form has too many fields.'));
     await pipeline(body.read(context.maxUploadBytes), parser);
   } catch (error) {
     await Promise.allSettled([storing]);

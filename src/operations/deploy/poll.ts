@@ -9,9 +9,7 @@ const leastPauseMs = 500;
 
 /** Waits. @throws `signal.reason` when aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, {signal}).catch(() => {
-    signal.throwIfAborted();
-  });
+  await sleep(ms, undefined, {signal}).catch(() => signal.throwIfAborted());
 }
 
 /** The next pause, at most the interval: a fifth of the time waited, so that the end is noticed at most that late. */
