@@ -32,9 +32,7 @@ export function describeBundle(bundleId: BundleId): string {
 export function downloadCapabilities({
   bundleId,
 }: Pick<DownloadBundleOptions, 'bundleId'>): readonly BackendCapability[] {
-  const naming: readonly BackendCapability[] =
-    targetIn(bundleId) === undefined ? namingCapabilities(bundleId) : ['history'];
-  return ['download', ...naming];
+  return ['download', ...namingCapabilities(bundleId)];
 }
 
 async function idToDownload(open: OpenBackend, bundleId: BundleId): Promise<BundleId> {

@@ -40,7 +40,8 @@ export function targetIn(text: BundleId): string | undefined {
 }
 
 export function namingCapabilities(bundleId: BundleId | undefined): readonly BackendCapability[] {
-  return bundleId === 'latest' ? ['list'] : [];
+  if (bundleId === 'latest') return ['list'];
+  return bundleId !== undefined && targetIn(bundleId) !== undefined ? ['history'] : [];
 }
 
 /** Resolves a caller's bundle ID: looks up `latest`, and converts any other ID to what the backend accepts. */

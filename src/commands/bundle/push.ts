@@ -1,7 +1,6 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {missingTarget, pushOptions} from '../../cli/command/operation-options.js';
 import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
-import type {Settings} from '../../cli/settings/settings.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {offerSetup} from '../../cli/setup/offer-setup.js';
 import {createError} from '../../errors/index.js';
@@ -40,7 +39,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush, 'bundle:p
         suggestions: ['Remove one of them.'],
       });
     }
-    const loaded = await this.#loadSettings(context);
+    const loaded = await offerSetup(context, await context.loadSettings(), this.args.dir);
     const settings = archive === undefined ? await withPushFolder(loaded, this.args.dir, context) : loaded;
     const targetSlug = settings.targetSlug?.value;
     const {options, host} = await this.reach(context, ['projectSlug'], {
@@ -62,10 +61,5 @@ export default class BundlePush extends BaseCommand<typeof BundlePush, 'bundle:p
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output);
     const outcome = await withNextSteps(() => pushRuntimeBundle(push, host), pushResult, {history: !output.json});
     return renderPush(outcome, output);
-  }
-
-  async #loadSettings(context: CommandContext): Promise<Settings> {
-    const settings = await context.loadSettings();
-    return settings.projectSlug === undefined ? offerSetup(context, settings, this.args.dir) : settings;
   }
 }
