@@ -20,7 +20,10 @@ import {PartFile, type PartRequest} from './part-file.js';
 import {withLock} from '../files/lock.js';
 import {asSentence} from '../text/sentence.js';
 
-type Destination = Pick<DownloadBundleOptions, 'bundleId' | 'output' | 'force' | 'cwd'>;
+interface Destination extends Pick<DownloadBundleOptions, 'bundleId' | 'output' | 'force' | 'cwd'> {
+  /** Whether nothing is kept of it. @default false */
+  readonly isTemporary?: boolean;
+}
 
 /** `bundle 42`, `the latest bundle`, `what staging runs` */
 export function describeBundle(bundleId: BundleId): string {
@@ -44,7 +47,7 @@ async function idToDownload(open: OpenBackend, bundleId: BundleId): Promise<Bund
 
 /** Downloads an archive to a file, which is created once it is complete and valid. Until then it is `FILE.part`. */
 export async function downloadBundleFrom(open: OpenBackend, options: Destination): Promise<DownloadBundleResult> {
-  const {force = false} = options;
+  const {force = false, isTemporary = false} = options;
   const {project, host} = open;
   const bundleId = await idToDownload(open, options.bundleId);
   const paths = outputPaths(options, bundleId, host);
@@ -58,7 +61,11 @@ export async function downloadBundleFrom(open: OpenBackend, options: Destination
     const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
       activity.touch();
       host.outlet.progress({phase: 'download', transferred, total, idleMs: timeouts.idleMs});
-    }).catch(explainMissing(open, {bundleId}));
+    })
+      .catch(explainMissing(open, {bundleId}))
+      .catch(async (error: unknown) => {
+        throw isTemporary ? error : await withPart(error, part);
+      });
     const {size, sha256, contentSha256, entries, compressed} = await verifyArchive(part, bundleId, reported, open);
     const path = compressed ? paths.compressed : paths.plain;
     const manifest = await readManifest(path).catch(() => undefined);
@@ -82,7 +89,7 @@ export async function readDownloaded<Result>(
   const workspace = await open.host.createTemporaryDirectory();
   try {
     const output = resolve(workspace.path, 'archive');
-    const downloaded = await downloadBundleFrom(open, {bundleId, output});
+    const downloaded = await downloadBundleFrom(open, {bundleId, output, isTemporary: true});
     return {...open.project, bundleId: downloaded.bundleId, result: await read(output)};
   } finally {
     await workspace.remove();
@@ -91,6 +98,18 @@ export async function readDownloaded<Result>(
 
 /** After these, a repeat is refused, too. */
 const refusals: ReadonlySet<ErrorCode> = new Set(['ERR_BUNDLE_UNKNOWN', 'ERR_REJECTED', 'ERR_CAPABILITY_UNSUPPORTED']);
+
+/** Says of a download that failed what is kept of it. */
+async function withPart(error: unknown, part: PartFile): Promise<unknown> {
+  const left = await part.resume();
+  if (left === undefined || !isRuntimeCliError(error)) return error;
+  const name = basename(part.path);
+  const bytes = `${String(left.offset)} bytes`;
+  const advice = refusals.has(error.code)
+    ? `${name} still has the first ${bytes}. Delete it if you no longer want the rest.`
+    : `Run the command again to resume after the ${bytes} in ${name}.`;
+  return amendError(error, {suggestions: [advice]});
+}
 
 /** Fetches the archive, resuming when the stream breaks off. `reported` is the digest that the backend sends. */
 async function fetchArchive(
@@ -146,9 +165,7 @@ async function fetchArchive(
         await part.discard();
       } else if (!isBroken || !(await waitToRetry({retries, reason: error.message, retryable: true}))) {
         signal.throwIfAborted();
-        if (left === undefined || refusals.has(error.code)) throw error;
-        const advice = `Run the command again to resume after the ${String(left.offset)} bytes in ${basename(part.path)}.`;
-        throw amendError(error, {suggestions: [advice]});
+        throw error;
       }
     }
   }

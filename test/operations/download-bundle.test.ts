@@ -11,6 +11,7 @@ import {startRecordingServer, type RecordedRequest, type Reply} from '../recordi
 import {startService, type Service} from './pushed-bundles.js';
 import {createProject} from './test-host.js';
 import {buildBundle} from '../../src/pipelines/build.js';
+import {inspectBundle} from '../../src/pipelines/read.js';
 import {downloadBundle, hearing} from './calls.js';
 
 function download({connection, project}: Service, options: Partial<DownloadBundleOptions> = {}) {
@@ -167,7 +168,7 @@ describe('a download that breaks off', () => {
     expect(await filesIn(service)).toEqual(['build', 'bundle-1.tar.gz']);
   });
 
-  test('says nothing of a repeat once the bundle is gone, and keeps its part', async () => {
+  test('says of a repeat once the bundle is gone only what is kept of it', async () => {
     const service = await startService({faults: ['truncate:route=archive,after=100']});
     await service.push();
     await expect(download(service, {rateLimit: {maxRetries: 0}})).rejects.toMatchObject({code: 'ERR_NETWORK'});
@@ -176,7 +177,20 @@ describe('a download that breaks off', () => {
     const error: unknown = await download(service).catch((reason: unknown) => reason);
     expect(error).toMatchObject({code: 'ERR_REJECTED', status: 404});
     expect(String(Object(error).suggestions)).not.toContain('resume');
+    expect(String(Object(error).suggestions)).toContain(
+      'bundle-1.tar.gz.part still has the first 100 bytes. Delete it if you no longer want the rest.',
+    );
     expect(await filesIn(service)).toContain('bundle-1.tar.gz.part');
+  });
+
+  test('says nothing of a part that is not kept, where only the contents are read', async () => {
+    const service = await startService({faults: ['truncate:route=archive,after=100']});
+    await service.push();
+    const {connection, project} = service;
+    const options = {...connection, preference: 'legacy', bundleId: 1, rateLimit: {maxRetries: 0}} as const;
+    const error: unknown = await inspectBundle(options, project.host).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({code: 'ERR_NETWORK'});
+    expect(String(Object(error).suggestions)).not.toContain('.part');
   });
 
   test('has all its retries again after each part that came', async () => {
