@@ -94,6 +94,7 @@ export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
   'bundle:diff': project,
   'bundle:history': target,
   'bundle:list': project,
+  'bundle:promote': target,
   'bundle:push': [...target, ...folders],
   'bundle:rollback': target,
   'config:show': [],

@@ -121,6 +121,8 @@ export async function unfitEntry(
 export interface Places {
   /** The directory that suggested paths are relative to. */
   readonly cwd: string;
+  /** Where other commands than mycli's are typed. @default cwd */
+  readonly shell?: string;
   /** That of the application. */
   readonly project: string;
   /** What to run with the folder of a build: nothing if empty. @default bundle:push */

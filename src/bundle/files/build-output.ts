@@ -35,7 +35,7 @@ export async function verifyBuildDirectory(directory: string, places: Places): P
 
 async function missingError(
   directory: string,
-  {cwd, project: given, command = ['bundle:push']}: Places,
+  {cwd, shell = cwd, project: given, command = ['bundle:push']}: Places,
 ): Promise<Error> {
   const isInside = directory.startsWith(`${given}${sep}`);
   const ofProject = isInside ? await detectBuild(given) : undefined;
@@ -52,7 +52,7 @@ async function missingError(
   return createError('ERR_BUILD_DIRECTORY', `The build folder ${directory} does not exist.`, {
     suggestions: [
       ...sites.map((site) => toUse(`${show(site)} looks like a site that was built`, show(site))),
-      ...suggestionsFor(detected, {isWanted, show, toUse}),
+      ...suggestionsFor(detected, {place: relative(shell, project), isWanted, show, toUse}),
     ],
   });
 }
@@ -66,22 +66,28 @@ export function buildScriptAdvice(folder: string): string {
 }
 
 interface Advising {
+  /** Where to build the application: empty if users are there. */
+  readonly place: string;
   /** Whether the missing folder is the one that the framework builds into. */
   readonly isWanted: boolean;
   readonly show: (folder: string) => string;
   readonly toUse: (found: string, folder: string, or?: string) => Suggestion;
 }
 
-function suggestionsFor(detected: DetectedBuild | undefined, {isWanted, show, toUse}: Advising): readonly Suggestion[] {
+function suggestionsFor(
+  detected: DetectedBuild | undefined,
+  {place, isWanted, show, toUse}: Advising,
+): readonly Suggestion[] {
   if (detected === undefined) {
     const advice = 'Build the application first. If it builds into another folder, set buildDirectory in mycli.config';
     return [toUse(advice, 'DIR', ', or run ')];
   }
   const {framework, buildDirectory, buildCommand, exists, static: isStatic} = detected;
   const folder = show(buildDirectory);
+  const where = place === '' ? '' : `, in ${place}`;
   if (!exists && framework !== undefined) {
     return [
-      buildCommand === undefined ? buildScriptAdvice(folder) : `Build the application first: ${buildCommand}`,
+      buildCommand === undefined ? buildScriptAdvice(folder) : `Build the application first${where}: ${buildCommand}`,
       ...(isWanted ? [] : [toUse(`${framework.name} builds into ${folder}`, folder)]),
     ];
   }

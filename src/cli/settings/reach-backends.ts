@@ -44,7 +44,7 @@ export interface BackendReach<Needed extends SettingKey> {
 /** What commands need to reach a backend: required settings, connections, and plugins' backends. Sends nothing. */
 export async function reachBackends<Needed extends SettingKey>(reach: BackendReach<Needed>) {
   const {context, settings, needs, builds, asksNothing, alsoMissing = [], writes, readsLogs, takesSlug} = reach;
-  const {config, cwd, signal} = context;
+  const {config, cwd, signal, session} = context;
   const {value: preference} = settings.runtimeBackend;
   const {value: project} = settings.projectDirectory;
   refuseUnusedOptions(context, preference);
@@ -56,7 +56,9 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
       takesSlug && key === 'targetSlug' ? missingSetting(key, 'its slug as an argument') : missingSetting(key),
     ),
     ...alsoMissing,
-    ...(builds === undefined ? [] : await missingBuild(settings.buildDirectory.value, {cwd, project, command: builds})),
+    ...(builds === undefined
+      ? []
+      : await missingBuild(settings.buildDirectory.value, {cwd, shell: session.cwd, project, command: builds})),
     ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),
   ]);
   // A dry run looks for its target if it can.

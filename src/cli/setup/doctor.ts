@@ -127,7 +127,7 @@ function verifySlugs(settings: Settings, {registrations}: BackendRegistry): void
 
 const notChecked = [finding('skipped', 'Not checked until what failed above is corrected.')];
 
-async function checkBuild({cwd, output}: CommandContext, settings: Settings): Promise<readonly Finding[]> {
+async function checkBuild({cwd, output, session}: CommandContext, settings: Settings): Promise<readonly Finding[]> {
   const project = settings.projectDirectory.value;
   const isSet = settings.buildDirectory.source.kind !== 'default';
   if (!isSet && (await detectBuild(project)) === undefined)
@@ -135,7 +135,7 @@ async function checkBuild({cwd, output}: CommandContext, settings: Settings): Pr
   try {
     const {buildDirectory} = await withPushFolder(settings, undefined, {cwd, output: {info: () => undefined}});
     const build = buildDirectory.value;
-    await verifyBuildDirectory(build, {cwd, project, command: []});
+    await verifyBuildDirectory(build, {cwd, shell: session.cwd, project, command: []});
     const framework = await frameworkOfBuild(project, build);
     const unfit = framework && (await unfitEntry(framework, build));
     if (unfit) throw unfitError(unfit, {cwd, project});

@@ -56,7 +56,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild, 'bundle
     const command = ['bundle:build'];
     const settings = await withPushFolder(loaded, this.args.dir, {cwd, output: shown, command});
     const missing = missingSettings(settings, format === 'v1' ? ['projectSlug'] : []);
-    const places = {cwd, project: settings.projectDirectory.value, command};
+    const places = {cwd, shell: context.session.cwd, project: settings.projectDirectory.value, command};
     requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, places))]);
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
     const {buildBundle, buildBundleIntoPipe, previewBuild} = await import('../../pipelines/build.js');

@@ -86,7 +86,7 @@ async function pushFolder(settings: Settings, before: string, context: CommandCo
   refuseOtherProject(configFile);
   const command = ['bundle:diff', before];
   const found = await withPushFolder(settings, undefined, {cwd, output, command});
-  const places = {cwd, project: found.projectDirectory.value, command};
+  const places = {cwd, shell: context.session.cwd, project: found.projectDirectory.value, command};
   requireTogether(await missingBuild(found.buildDirectory.value, places));
   return found;
 }

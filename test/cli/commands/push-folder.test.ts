@@ -41,6 +41,25 @@ describe('the folder to push', () => {
     expect((await build('dist')).stderr).toContain('Build the application first: npm run build\n');
   });
 
+  test('push: what builds an application elsewhere is named with its folder', async () => {
+    const files = Object.entries(vite).map(([path, text]) => [`apps/a/${path}`, text] as const);
+    await write({...Object.fromEntries(files), 'package.json': '{"workspaces": ["apps/*"]}'});
+    for (const args of [
+      ['push', '-C', 'apps/a', '--project', 'a'],
+      ['push', '--project-directory', 'apps/a', '--project', 'a'],
+      ['push', '--build-directory', 'apps/a/dist', '--project', 'a'],
+      ['build', '-C', 'apps/a'],
+      ['diff', 'running:staging', '-C', 'apps/a'],
+    ]) {
+      const {stderr} = await runWarm(args, {cwd: project, env: {}});
+      expect(stderr).toContain(`Build the application first, in ${join('apps', 'a')}: npm run build\n`);
+    }
+    const {stdout} = await runWarm(['doctor', '-C', 'apps/a'], {cwd: project, env: {}});
+    expect(stdout).toContain(`Build the application first, in ${join('apps', 'a')}: npm run build\n`);
+    const inside = await runWarm(['build'], {cwd: join(project, 'apps/a'), env: {}});
+    expect(inside.stderr).toContain('Build the application first: npm run build\n');
+  });
+
   test('push: names the project below, with a configuration, that a folder is of', async () => {
     await write({'apps/a/mycli.config.json': '{"projectSlug": "a"}', 'apps/a/build/ssr.js': ''});
     const push = (...args: readonly string[]) => runWarm(['push', ...args], {cwd: project, env: {}});
