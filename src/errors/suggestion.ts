@@ -42,7 +42,6 @@ export interface TypedFlag {
   readonly flag: `--${string}`;
   /** What to type for it again. */
   readonly words: readonly string[];
-  /** The commands that have it. */
   readonly commands: readonly string[];
 }
 
@@ -67,6 +66,7 @@ const plugins = ['--backend-option'];
 /** Of a login alone. */
 const legacyLogin = ['--api-user'];
 const apiLogin = ['--token-url', '--client-id', '--scope'];
+const login = [...legacyLogin, ...apiLogin, ...plugins];
 const limits = ['--request-timeout', '--connect-timeout'];
 const project = ['--project', '--runtime-backend', ...limits, ...legacy, ...api, ...plugins];
 const target = [...project, '--target'];
@@ -77,15 +77,7 @@ const folders = ['--project-directory', '--build-directory'];
  * depend on no setting. `init` and `config:show` are about the settings themselves.
  */
 export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
-  'auth:login': [
-    '--runtime-backend',
-    '--origin',
-    ...legacyLogin,
-    ...plugins,
-    '--api-origin',
-    '--organization',
-    ...apiLogin,
-  ],
+  'auth:login': ['--runtime-backend', '--origin', '--api-origin', '--organization', ...login],
   'auth:status': [],
   'backend:list': [],
   'bundle:build': ['--project', ...folders],

@@ -48,7 +48,6 @@ export const contentSchema = v.object({...serverEntries, bundleMetadata: v.optio
 /** A `config.server.*` file. Its metadata is never used. */
 export const serverConfigSchema = v.pipe(objectSchema, v.object(serverEntries));
 
-/** The keys of a `config.server.*` file. */
 export const serverConfigKeys: readonly string[] = Object.keys(serverEntries);
 
 /** An on-disk v2 configuration file. Unknown top-level keys are kept; unknown keys of `bundleMetadata` are dropped. */

@@ -73,7 +73,6 @@ export const bundleCases = {
   ],
 } as const satisfies MemberCases;
 
-/** The cases of IDs that no bundle has. */
 export const idCases: readonly Case[] = bundleOperations.map(({name, needs, run}) => ({
   name: `${name}: an unknown bundle is refused with a code`,
   needs: [needs],

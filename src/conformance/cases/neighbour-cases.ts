@@ -207,7 +207,6 @@ export async function makePrimary({subject, targetSlug}: Place): Promise<boolean
   return true;
 }
 
-/** The case of slugs of targets. */
 export const neighbourCase: Case = {
   name: 'targets whose slugs differ are different targets',
   needs: ['deploy'],

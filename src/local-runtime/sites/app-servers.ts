@@ -40,15 +40,12 @@ interface AppServersOptions {
 
 /** The servers of the deployed apps, one for each target. Each is started by the first request for it. */
 export class AppServers {
-  readonly #options: AppServersOptions;
   readonly #apps = new Map<string, App>();
   /** Those of earlier deployments have ended. */
   #stopped: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  constructor(options: AppServersOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: AppServersOptions) {}
 
   /**
    * Has the server of a deployment answer, and stops that of an earlier one. Undefined if its bundle has none.
@@ -61,7 +58,7 @@ export class AppServers {
     // A request may still be for the deployment before.
     if (latest !== undefined && latest.deployment.number >= deployment.number) return latest.answer(call);
     this.#stopped = Promise.all([this.#stopped, latest?.stop()]);
-    const app = new App(deployment, this.#options);
+    const app = new App(deployment, this.options);
     this.#apps.set(key, app);
     return app.answer(call);
   }
@@ -102,23 +99,21 @@ const appProgram = path.join(
 
 /** The server of one deployment: its files, and its process while there is one. */
 class App {
-  readonly deployment: DeploymentRecord;
-  readonly #options: AppServersOptions;
   #unpacked: Promise<UnpackedBundle | undefined> | undefined;
   #process: Promise<AppProcess> | undefined;
   readonly #stopping = new AbortController();
 
-  constructor(deployment: DeploymentRecord, options: AppServersOptions) {
-    this.deployment = deployment;
-    this.#options = options;
-  }
+  constructor(
+    readonly deployment: DeploymentRecord,
+    private readonly options: AppServersOptions,
+  ) {}
 
   async answer(call: ForwardedRequest): Promise<Response | undefined> {
     const bundle = await (this.#unpacked ??= this.#unpack());
     if (bundle === undefined) return undefined;
     const {port, ended} = await (this.#process ??= this.#start(bundle));
     try {
-      return await forward(call, {port, timeoutMs: this.#options.timeoutSeconds * 1000});
+      return await forward(call, {port, timeoutMs: this.options.timeoutSeconds * 1000});
     } catch (error) {
       if (error instanceof HttpFailure) throw error;
       const failure = await Promise.race([ended, delay(endMs, undefined, {ref: false})]);
@@ -137,9 +132,9 @@ class App {
 
   /** Starts the process, and waits until it listens. @throws HttpFailure 502 if it does not. */
   async #start({folder, entry, environment}: UnpackedBundle): Promise<AppProcess> {
-    const {timeoutSeconds, onOutput, onWarning} = this.#options;
+    const {timeoutSeconds, onOutput, onWarning} = this.options;
     const {projectSlug, targetSlug} = this.deployment;
-    const variables = this.#options.environment(this.deployment);
+    const variables = this.options.environment(this.deployment);
     const {signal} = this.#stopping;
     const address = {PORT: String(await freePort()), HOST: '127.0.0.1', HOSTNAME: '127.0.0.1'};
     const child = fork(appProgram, [entry], {
@@ -196,7 +191,7 @@ class App {
   }
 
   async #unpack(): Promise<UnpackedBundle | undefined> {
-    const {store} = this.#options;
+    const {store} = this.options;
     const {bundleId} = this.deployment;
     const folder = await store.createTemporaryFolder();
     try {

@@ -35,13 +35,10 @@ interface Preparation {
 
 /** Runs deployments, one at a time per target, and tracks what is running where. */
 export class Deployments {
-  readonly #options: DeploymentsOptions;
   /** By target. */
   readonly #preparing = new Map<string, Preparation>();
 
-  constructor(options: DeploymentsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: DeploymentsOptions) {}
 
   deploy(site: SiteName, request: Omit<DeploymentRequest, 'route'>): Promise<DeploymentRecord> {
     return this.exclusively(site, (start) => start({...request, route: 'deploy'}));
@@ -61,7 +58,7 @@ export class Deployments {
       throw new HttpFailure(409, `${what} has been deploying to "${site.targetSlug}" since ${since}.`);
     }
     const {targetSlug} = site;
-    const preparation: Preparation = {targetSlug, since: this.#options.now().toISOString(), bundleId: undefined};
+    const preparation: Preparation = {targetSlug, since: this.options.now().toISOString(), bundleId: undefined};
     this.#preparing.set(key, preparation);
     try {
       return await work((request) => {
@@ -75,7 +72,7 @@ export class Deployments {
 
   /** @throws HttpFailure 409 while a target is being made or deleted: nothing can be deployed to it. */
   verifyReady(site: SiteName): void {
-    const {store, now} = this.#options;
+    const {store, now} = this.options;
     const {readyAt = '', goneAt = ''} = store.target(site) ?? {};
     const time = now().toISOString();
     if (time < readyAt || time < goneAt) {
@@ -85,7 +82,7 @@ export class Deployments {
 
   /** @throws HttpFailure 404 if the bundle was deleted meanwhile. */
   async #start({bundle, createdBy, route}: DeploymentRequest, site: SiteName): Promise<DeploymentRecord> {
-    const {store, faults, now, seconds} = this.#options;
+    const {store, faults, now, seconds} = this.options;
     const {id: bundleId, message} = bundle;
     const {projectSlug, targetSlug} = site;
     if (!store.bundle(projectSlug, bundleId)) throw new HttpFailure(404, `Bundle ${bundleId} was deleted.`);
@@ -119,7 +116,7 @@ export class Deployments {
   /** The bundle that a target serves, if it was not deleted. */
   currentBundle(site: SiteName): BundleRecord | undefined {
     const current = this.current(site);
-    return current && this.#options.store.bundle(site.projectSlug, current.bundleId);
+    return current && this.options.store.bundle(site.projectSlug, current.bundleId);
   }
 
   /** The deployment to a target that has not ended yet. */
@@ -133,13 +130,13 @@ export class Deployments {
   }
 
   targetsServing({projectSlug, id}: BundleRecord): readonly string[] {
-    const targets = this.#options.store.targets(projectSlug);
+    const targets = this.options.store.targets(projectSlug);
     return targets.filter((targetSlug) => this.current({projectSlug, targetSlug})?.bundleId === id);
   }
 
   /** Deletes a bundle. @throws HttpFailure 409 when a target runs or is deploying it. */
   async deleteBundle(bundle: BundleRecord): Promise<void> {
-    const {store, now} = this.#options;
+    const {store, now} = this.options;
     const {id, projectSlug} = bundle;
     const prepared = [...this.#preparing.values()].find(({bundleId}) => bundleId === id)?.targetSlug;
     const deploying = store.targets(projectSlug).find((slug) => {
@@ -151,20 +148,20 @@ export class Deployments {
   }
 
   #newest(site: SiteName, isSought: (status: DeploymentStatus) => boolean): DeploymentRecord | undefined {
-    const {store, now} = this.#options;
+    const {store, now} = this.options;
     const time = now();
     return store.deployments(site).find((deployment) => isSought(deploymentState(deployment, time).status));
   }
 
   /** Removes what a killed run leaves behind. Only once the ports are taken: another runtime may use the folder. */
   async sweep(): Promise<void> {
-    const {store} = this.#options;
+    const {store} = this.options;
     await store.sweep();
     for (const site of store.deployments()) await this.#removeOldSites(site);
   }
 
   async #removeOldSites(site: SiteName): Promise<void> {
-    const {store} = this.#options;
+    const {store} = this.options;
     const needed = [this.current(site), this.running(site)];
     for (const deployment of store.deployments(site)) {
       if (!needed.includes(deployment)) await store.removeSite(deployment.deploymentId);

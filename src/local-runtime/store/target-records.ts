@@ -37,15 +37,11 @@ const variableName = /^[A-Za-z_]\w*$/;
 
 /** The targets of all projects: those that were made, and those that a deployment has made by itself. */
 export class Targets {
-  readonly #options: TargetsOptions;
-
-  constructor(options: TargetsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: TargetsOptions) {}
 
   /** The targets of a project, sorted by slug. One that is being deleted is among them. */
   list(projectSlug: string): readonly Target[] {
-    const {store} = this.#options;
+    const {store} = this.options;
     return store.targets(projectSlug).flatMap((targetSlug) => this.get({projectSlug, targetSlug}) ?? []);
   }
 
@@ -57,7 +53,7 @@ export class Targets {
   }
 
   get({projectSlug, targetSlug}: SiteName): Target | undefined {
-    const {store, now} = this.#options;
+    const {store, now} = this.options;
     const site = {projectSlug, targetSlug};
     const stored = store.target(site);
     const own = stored?.goneAt !== undefined && stored.goneAt <= now().toISOString() ? undefined : stored;
@@ -68,7 +64,7 @@ export class Targets {
   }
 
   #phaseOf(own: TargetRecord | undefined, deployments: readonly DeploymentRecord[]): TargetPhase {
-    const now = this.#options.now();
+    const now = this.options.now();
     if (own?.goneAt !== undefined) return 'deleting';
     if (own && now.toISOString() < own.readyAt) return 'creating';
     const [newest] = deployments;
@@ -88,7 +84,7 @@ export class Targets {
 
   /** Makes a target. A copy gets variables, redirects and settings of its source, and runs what that runs. */
   async create(site: SiteName, {name, copyFrom, settings = {}, user}: TargetCreation): Promise<void> {
-    const {store, faults, deployments, now, seconds} = this.#options;
+    const {store, faults, deployments, now, seconds} = this.options;
     if (this.get(site) || deployments.isDeploying(site))
       throw new HttpFailure(409, `The target "${site.targetSlug}" exists already.`);
     const source = copyFrom === undefined ? undefined : this.find({...site, targetSlug: copyFrom});
@@ -114,7 +110,7 @@ export class Targets {
 
   /** Deletes a target with its deployments. @throws HttpFailure 404 if it does not exist, 409 for the primary one. */
   async remove(site: SiteName): Promise<void> {
-    const {store, now, stopApp, seconds} = this.#options;
+    const {store, now, stopApp, seconds} = this.options;
     const target = this.find(site);
     const {status, primary, targetSlug} = target;
     if (status === 'deleting') return;
@@ -130,7 +126,7 @@ export class Targets {
   async changeVariables(site: SiteName, changes: VariableChanges, user: string): Promise<void> {
     const wrong = Object.keys(changes).find((name) => !variableName.test(name));
     if (wrong !== undefined) throw new HttpFailure(400, `"${wrong}" is not the name of a variable.`);
-    const updated = {updatedAt: this.#options.now().toISOString(), updatedBy: user};
+    const updated = {updatedAt: this.options.now().toISOString(), updatedBy: user};
     const set = Object.entries(changes).flatMap(([name, {value}]) =>
       value === null ? [] : [[name, {value, ...updated}] as const],
     );
@@ -147,7 +143,7 @@ export class Targets {
     change: (target: Target) => Partial<TargetRecord>,
     publisher?: string,
   ): Promise<void> {
-    const {deployments} = this.#options;
+    const {deployments} = this.options;
     const target = this.find(site);
     deployments.verifyReady(site);
     await this.#write(target, change(target));
@@ -168,12 +164,12 @@ export class Targets {
   /** Records that the cache of a target is cleared. @throws HttpFailure 404 if it does not exist. */
   async invalidate(site: SiteName, pattern: string, user: string): Promise<void> {
     const target = this.find(site);
-    const invalidation = {pattern, createdAt: this.#options.now().toISOString(), createdBy: user};
+    const invalidation = {pattern, createdAt: this.options.now().toISOString(), createdBy: user};
     await this.#write(target, {invalidations: [invalidation, ...target.invalidations].slice(0, 100)});
   }
 
   #write({status: _, ...target}: Target, changes: Partial<TargetRecord>): Promise<void> {
-    return this.#options.store.writeTarget({...target, ...changes});
+    return this.options.store.writeTarget({...target, ...changes});
   }
 }
 
