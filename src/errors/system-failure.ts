@@ -34,6 +34,11 @@ export function openFilesError(error: unknown): RuntimeCliError | undefined {
   });
 }
 
+/** The error about a file of the configuration or of the rules for a bundle that cannot be read. */
+export function unreadable(file: string, error: unknown): RuntimeCliError {
+  return createError('ERR_CONFIG_INVALID', asSentence(`${file} cannot be read: ${reasonOf(error)}`), {cause: error});
+}
+
 export function outputError(path: string, error: unknown): RuntimeCliError {
   // Unwrap: the folder's error repeats this.
   const reason = isRuntimeCliError(error) ? (error.cause ?? error) : error;

@@ -2,7 +2,8 @@ import {readFile, realpath} from 'node:fs/promises';
 import {basename, dirname, extname, join, relative, sep} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {types} from 'node:util';
-import {createError, reasonOf, systemCode} from '../errors/index.js';
+import {createError, systemCode} from '../errors/index.js';
+import {unreadable} from '../errors/system-failure.js';
 import {placeInProject} from '../errors/places.js';
 import {asRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
@@ -28,7 +29,7 @@ export async function loadModule(
   guard: Guard = (load) => load(),
 ): Promise<Record<string, unknown>> {
   await verifyRegularFile(path).catch((error: unknown) => {
-    throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
+    throw unreadable(path, error);
   });
   const file = await realpath(path);
   try {

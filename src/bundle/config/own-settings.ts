@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
-import {reasonOf} from '../../errors/system-failure.js';
+import {reasonOf, unreadable} from '../../errors/system-failure.js';
 import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
 import {asSentence} from '../../text/sentence.js';
 import {exists, readTextFile} from '../../files/read-file.js';
@@ -61,8 +61,4 @@ export async function readSettingsFile(file: string): Promise<unknown> {
       cause: error,
     });
   }
-}
-
-export function unreadable(file: string, error: unknown): Error {
-  return createError('ERR_CONFIG_INVALID', asSentence(`${file} cannot be read: ${reasonOf(error)}`), {cause: error});
 }

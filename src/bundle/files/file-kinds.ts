@@ -125,7 +125,7 @@ function unneededIn(files: readonly Pick<BundleFile, 'path'>[]) {
   const kinds = otherKinds.filter(({unless}) => unless === undefined || !files.some(({path}) => unless.test(path)));
   return files.flatMap((file) => {
     const kind = /(?:^|\/)node_modules\//.test(file.path) ? undefined : kinds.find(({path}) => path.test(file.path));
-    return kind === undefined ? [] : [{path: file.path, kind}];
+    return kind === undefined ? [] : [{path: file.path, kind, reason: kind.reason}];
   });
 }
 
@@ -166,10 +166,10 @@ interface CheckOptions {
  */
 export async function checkFileKinds(files: readonly BundleFile[], options: CheckOptions): Promise<readonly string[]> {
   const {buildDirectory, allowSensitiveFiles = false, allowSourceMaps = false, framework} = options;
-  const secrets: (BundleFile & {readonly kind: SecretKind})[] = [];
+  const secrets: (BundleFile & FoundFile & {readonly kind: SecretKind})[] = [];
   for (const file of files) {
     const kind = secretKind(file);
-    if (kind && (await mayHoldSecret(file, kind, buildDirectory))) secrets.push({...file, kind});
+    if (kind && (await mayHoldSecret(file, kind, buildDirectory))) secrets.push({...file, kind, reason: kind.reason});
   }
   const published = files.filter(({ssrOnly}) => !ssrOnly);
   const unneeded = unneededIn(published);
@@ -185,7 +185,7 @@ export async function checkFileKinds(files: readonly BundleFile[], options: Chec
     ...secretWarnings(secrets),
     ...(told.length === 0
       ? []
-      : [`The bundle publishes files that no visitor needs: ${listReasons(told.map(withReason))}. ${exclude}`]),
+      : [`The bundle publishes files that no visitor needs: ${listReasons(told)}. ${exclude}`]),
     ...(maps.length === 0
       ? []
       : [
@@ -197,24 +197,20 @@ export async function checkFileKinds(files: readonly BundleFile[], options: Chec
 
 interface FoundFile {
   readonly path: string;
-  readonly kind: FileKind;
-}
-
-function withReason({path, kind: {reason}}: FoundFile): {readonly path: string; readonly reason: string} {
-  return {path, reason};
+  readonly reason: string;
 }
 
 function exposedError(files: readonly FoundFile[], {buildDirectory, serverOnlyFlag}: CheckOptions): Error {
   const what = buildDirectory === undefined ? 'archive' : 'build';
   const paths = files.map(({path}) => path);
   const flag = serverOnlyFlag?.(paths);
-  const shown = listReasons(files.map(withReason));
-  return createError('ERR_SENSITIVE_FILES', `The ${what} would publish files that are not for visitors: ${shown}.`, {
+  const message = `The ${what} would publish files that are not for visitors: ${listReasons(files)}.`;
+  return createError('ERR_SENSITIVE_FILES', message, {
     suggestions: [
       what === 'archive' ? 'Exclude them in .bundleignore, and build it again.' : exclude,
       ...(flag === undefined ? [] : [`If the server needs them, make them server-only: pass ${flag}`]),
       ...phpAdvice(paths),
-      ...(files.some(({kind}) => kind.reason !== program)
+      ...(files.some(({reason}) => reason !== program)
         ? ['If anyone may have them, set allowSensitiveFiles: true in mycli.config.']
         : []),
     ],

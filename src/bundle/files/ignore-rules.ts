@@ -1,8 +1,7 @@
 import {join} from 'node:path';
 import ignore from 'ignore';
 import {createError} from '../../errors/index.js';
-import {asSentence} from '../../text/sentence.js';
-import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {systemCode, unreadable} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
 import {limitedMatching, showPattern} from './patterns.js';
 
@@ -90,6 +89,6 @@ async function readRules(path: string): Promise<string> {
     return await readTextFile(path);
   } catch (error) {
     if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return '';
-    throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
+    throw unreadable(path, error);
   }
 }

@@ -92,7 +92,6 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'firebase', was: 'hosting:channel:delete', now: 'preview:down'},
   {client: 'others', was: 'bundles|builds|versions', now: 'bundle:list'},
   {client: 'others', was: 'bundle create', now: 'bundle:build'},
-  {client: 'others', was: 'bundle upload', now: 'bundle:push'},
   {client: 'others', was: 'bundle rm|remove [ID]', now: 'bundle:delete [ID]'},
   {client: 'others', was: 'bundle show|info [ID]', now: 'bundle:inspect [ID]'},
   {client: 'others', was: 'archive|pack|package', now: 'bundle:build'},
