@@ -191,16 +191,11 @@ async function verifyArchive(
     signal.throwIfAborted();
     if (systemCode(error) !== undefined) throw outputError(part.path, error);
     await part.discard();
-    throw createError(
-      'ERR_RESPONSE_INVALID',
-      asSentence(
-        `The ${backendTitle(backend.name)} backend sent an invalid archive for bundle ${String(bundleId)}: ${reasonOf(error)}`,
-      ),
-      {
-        suggestions: ['Try again. If that fails, too, the service has a damaged archive: push the build again.'],
-        cause: error,
-      },
-    );
+    const sent = `The ${backendTitle(backend.name)} backend sent an invalid archive for bundle ${String(bundleId)}`;
+    throw createError('ERR_RESPONSE_INVALID', asSentence(`${sent}: ${reasonOf(error)}`), {
+      suggestions: ['Try again. If that fails, too, the service has a damaged archive: push the build again.'],
+      cause: error,
+    });
   }
 }
 

@@ -16,13 +16,9 @@ async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
     const message = `The server does not report whether bundle ${String(latest.bundleId)}, the newest, can be deployed.`;
     throw createError('ERR_RESPONSE_INVALID', message, {suggestions: ['Pass a bundle ID instead of "latest".']});
   }
+  const advice = items.length > 0 ? 'Push one with ' : 'Check the name of the project, or push one with ';
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no bundle that can be deployed.`, {
-    suggestions: [
-      [
-        items.length > 0 ? 'Push one with ' : 'Check the name of the project, or push one with ',
-        {run: ['bundle:push', ...placeFlags({projectSlug})]},
-      ],
-    ],
+    suggestions: [[advice, {run: ['bundle:push', ...placeFlags({projectSlug})]}]],
   });
 }
 

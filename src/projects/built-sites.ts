@@ -20,13 +20,11 @@ export async function builtSites(project: string): Promise<readonly string[]> {
     if (time !== undefined) pages.push({folder, time});
   }
   const top = pages.filter(({folder}) => !pages.some((other) => folder.startsWith(`${other.folder}/`)));
-  let newest = 0;
-  for (const sources of ['src', 'app', 'pages', 'source', 'content', 'docs']) {
-    for (const path of await filesIn(project, `${sources}/`)) {
-      const isBuilt = top.some(({folder}) => path.startsWith(`${folder}/`));
-      if (!isBuilt) newest = Math.max(newest, (await changed(join(project, path))) ?? 0);
-    }
-  }
+  const folders = ['src', 'app', 'pages', 'source', 'content', 'docs'];
+  const files = (await Promise.all(folders.map((name) => filesIn(project, `${name}/`)))).flat();
+  const sources = files.filter((path) => !top.some(({folder}) => path.startsWith(`${folder}/`)));
+  const times = await Promise.all(sources.map((path) => changed(join(project, path))));
+  const newest = times.reduce<number>((latest, time = 0) => Math.max(latest, time), 0);
   const sites: string[] = [];
   for (const {folder, time} of top.toSorted((one, other) => other.time - one.time)) {
     if (time >= newest - checkoutMs && !(await isSource(join(project, folder)))) sites.push(folder);
@@ -40,19 +38,17 @@ async function changed(path: string): Promise<number | undefined> {
 
 /** The folders in which a build may be, three levels deep. Other projects and what is below them are left out. */
 async function foldersBelow(project: string): Promise<readonly string[]> {
-  const found = [''];
-  const others = new Set<string>();
-  for (const base of found) {
-    if (base.split('/').length > 2 || found.length > maxFolders) break;
+  const found: string[] = [];
+  const queue = [''];
+  for (const base of queue) {
     const entries = await readdir(join(project, base), {withFileTypes: true}).catch(() => []);
-    if (base !== '' && entries.some(({name}) => name === 'package.json')) {
-      others.add(base);
-      continue;
-    }
+    if (base !== '' && entries.some(({name}) => name === 'package.json')) continue;
+    found.push(base);
+    if (base.split('/').length > 2 || queue.length > maxFolders) continue;
     const folders = entries.filter((entry) => entry.isDirectory() && !noSites.test(entry.name));
-    found.push(...folders.map(({name}) => posix.join(base, name)));
+    queue.push(...folders.map(({name}) => posix.join(base, name)));
   }
-  return found.slice(1).filter((folder) => !others.has(folder));
+  return found.slice(1);
 }
 
 /** Whether a page loads what only a build makes a script of, or has places that a build fills. */

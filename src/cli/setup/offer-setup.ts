@@ -56,7 +56,7 @@ export async function refuseSources(
   {cwd, command = ['bundle:push']}: Pick<Places, 'cwd' | 'command'>,
 ): Promise<void> {
   const project = resolve(cwd, given);
-  const isSet = source.kind === 'config' && value.startsWith(join(project, sep));
+  const isSet = source.kind === 'config' && join(value, sep).startsWith(join(project, sep));
   // Patterns say what is the server's, so there may be one in the sources.
   const detected = isSet || (ssrOnly ?? ssrShared) !== undefined ? undefined : await certainBuild(project);
   const build = isSet ? value : detected && resolve(project, detected.buildDirectory);

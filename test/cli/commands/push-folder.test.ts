@@ -89,7 +89,8 @@ describe('the folder to push', () => {
     expect((await run(project, 'diff', 'dist', '.')).stderr).toContain('run mycli diff dist dist\n');
     expect((await build('dist')).code).toBe(0);
     await write({'mycli.config.json': '{"buildDirectory": ".", "ignore": ["*.tar*"]}'});
-    expect((await build('--static')).stdout, 'what the configuration says counts').toContain('dist/index.html');
+    for (const args of [['--static'], ['.', '--static']])
+      expect((await build(...args)).stdout, 'what the configuration says counts').toContain('dist/index.html');
   });
 
   test('push: refuses the folder around the configured build', async () => {
