@@ -144,9 +144,7 @@ export interface BackendCapabilities<Options = unknown> {
    * request. @default IDs are strings, passed on as typed
    */
   readonly bundleIds?: 'number' | undefined;
-  /**
-   * `assigned`: the service chooses the slug of a new target, and the host finds it by name. @default users choose it
-   */
+  /** `assigned`: the service chooses a new target's slug, and the host finds it by name. @default users choose it */
   readonly targetSlugs?: 'assigned' | undefined;
   /**
    * Which slugs the service takes: regular expressions, each for all of a slug. The host refuses others before it
@@ -242,9 +240,8 @@ export interface BackendCapabilities<Options = unknown> {
   /** Capability `invalidate`. Resolves when the service has accepted the request to clear its cache for the pattern. */
   invalidate?(request: InvalidateRequest, context: BackendContext<Options>): Promise<void>;
   /**
-   * Capability `tail-logs`. Yields what the app of a target logs from now on, for as long as its connection to the
-   * service lasts. The host calls again when it ends, or fails with `ERR_NETWORK` or `ERR_TIMEOUT`. Ends with the
-   * signal.
+   * Capability `tail-logs`. Yields what the app of a target logs from now on, while its connection to the service
+   * lasts. The host calls again when it ends, or fails with `ERR_NETWORK` or `ERR_TIMEOUT`. Ends with the signal.
    */
   tailLogs?(request: TargetRequest, context: BackendContext<Options>): AsyncIterable<LogEntry>;
   /** Capability `download`. Streams the archive into `writeTo`. @throws `ERR_BUNDLE_UNKNOWN` */

@@ -6,9 +6,7 @@ export interface ConformanceCase {
   readonly name: string;
   /** What a backend that passes does, as a sentence. */
   readonly proves: string;
-  /**
-   * Why the case does not apply, from `ConformanceFixtures.skip`. Pass it to the runner; `run` of such a case rejects.
-   */
+  /** Why the case does not apply, from `ConformanceFixtures.skip`. Pass it to the runner: `run` rejects then. */
   readonly skip?: string | undefined;
   /**
    * Runs the case independently, any number of times.

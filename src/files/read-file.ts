@@ -3,9 +3,7 @@ import {readFile, stat} from 'node:fs/promises';
 import {buffer} from 'node:stream/consumers';
 import {parseJson} from '../text/json.js';
 
-/**
- * UTF-8, or UTF-16 with a mark, which PowerShell writes. @throws Error: what is read wrongly would be obeyed wrongly.
- */
+/** UTF-8, or PowerShell's UTF-16 with a mark. @throws Error: what is read wrongly would be obeyed wrongly. */
 export function decodeText(bytes: Uint8Array): string {
   const [first, second] = bytes;
   const wide = first === 0xff && second === 0xfe ? 'utf-16le' : 'utf-16be';

@@ -121,10 +121,7 @@ export function verifyRegular(path: string, advice = 'Pass a different file, or 
   });
 }
 
-/**
- * A JSON file; undefined if it does not exist. The value of invalid JSON is `undefined`: an error would quote a part of
- * it.
- */
+/** A JSON file; undefined if it does not exist. The value of invalid JSON is `undefined`: an error would quote it. */
 export async function readPrivateFile(path: string): Promise<{readonly value: unknown} | undefined> {
   try {
     if (!isTrusted(path)) throw new Error('it belongs to another user');

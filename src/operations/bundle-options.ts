@@ -98,8 +98,7 @@ export interface DownloadBundleResult extends ProjectResult, PackResult {
   readonly resumedFrom: number;
   /**
    * Whether the digest matches the one that the backend reports, or the one in the manifest next to the file
-   * (`FILE.json`). The built-in backends report none, so without a manifest of this bundle only the archive's structure
-   * was checked.
+   * (`FILE.json`). The built-in backends report none, so without its manifest only the archive's structure was checked.
    */
   readonly verified: boolean;
 }

@@ -7,9 +7,7 @@ import {asRecord} from '../text/json.js';
 import {firstOf, hasPath, namesIn, type Project, readConfigs, readJsonRecord, readProject} from './read-project.js';
 import {hasServerCode} from './server-scripts.js';
 
-/**
- * The row of a build with its paths there, by the project's package.json or own files. `isSite`: rows without a server.
- */
+/** The row of a build with its paths there, by the project's package.json or files. `isSite`: rows without a server. */
 export async function frameworkOfBuild(
   projectDirectory: string,
   buildDirectory: string,
@@ -160,10 +158,7 @@ export async function located(row: Framework, build: string): Promise<Framework 
       );
 }
 
-/**
- * A folder in a build, as deep as a workspace has one, that has `paths`. Synchronous: there may be thousands of
- * folders.
- */
+/** A folder in a build, as deep as in a workspace, that has `paths`. Synchronous: there may be thousands of folders. */
 function folderOf(build: string, paths: readonly string[], base = '', depth = 4): string | undefined {
   const entries = entriesOf(join(build, base));
   const mayHave = (path: string) => entries.some(({name}) => name === path.split('/')[0]);

@@ -128,10 +128,7 @@ export interface Run {
   readonly isIncompressible: boolean;
 }
 
-/**
- * Bytes classified together, by sampling every fifth one: a step that also catches numbers of 2, 4 or 8 bytes and
- * 3-byte colors.
- */
+/** Bytes classified together by every fifth one, which also catches numbers of 2, 4 or 8 bytes and 3-byte colors. */
 const pieceBytes = 4096;
 const sampleStep = 5;
 const samples = Math.ceil(pieceBytes / sampleStep);
@@ -139,10 +136,7 @@ const samples = Math.ceil(pieceBytes / sampleStep);
 const leastNoiseBytes = 4 * pieceBytes;
 /** Two bytes of noise are equal 1 time in 256. If it is 9 % more often, the best code for single bytes saves 0.8 %. */
 const mostEqualPairs = samples + (samples * (samples - 1) * 1.09) / 256;
-/**
- * Only the 4 bytes after a byte with these bits clear are remembered: 1 position in 32, and the same ones wherever the
- * same bytes occur again.
- */
+/** Only the 4 bytes after a byte with these bits clear are remembered: 1 position in 32, the same where they recur. */
 const placeMask = 31;
 /** Room for as many positions as noise has in 32 KiB, which is how far a compressor looks back. */
 const placeBits = 10;

@@ -149,10 +149,7 @@ export async function contentDigest(plan: BundlePlan, signal: AbortSignal | unde
 /** Bytes that identify a file: the first header of a tar. */
 const headBytes = 512;
 
-/**
- * Verifies that writing would only replace an archive and a manifest, or empty files. @throws RuntimeCliError
- * `ERR_OUTPUT`
- */
+/** Verifies that writing would only replace an archive and a manifest, or empty files. @throws `ERR_OUTPUT` */
 export async function verifyReplaceable(path: string): Promise<void> {
   const isManifest = (head: Buffer) => ownKind(head.toString('latin1')) === 'manifest';
   await verifyHead(path, 'an archive', (head) => archiveKind(head) !== undefined);

@@ -85,9 +85,7 @@ async function readServerConfigs(
   return {sources, warnings};
 }
 
-/**
- * Warns of an export of which nothing is used. It is an error if the file is the framework's, whose lists are missing.
- */
+/** Warns of an export of which nothing is used. It is an error in the file of a framework, whose lists are missing. */
 function withoutSettings(content: ServerContent, exported: unknown, file: string, isOwn: boolean): string | undefined {
   if (Object.values(content).some((value) => value !== undefined)) return undefined;
   const keys = Object.keys(asRecord(exported));

@@ -161,9 +161,7 @@ interface CheckOptions {
   readonly serverOnlyFlag?: ((paths: readonly string[]) => string | undefined) | undefined;
 }
 
-/**
- * Refuses (`ERR_SENSITIVE_FILES`) to publish what is not for visitors. Warns about what is allowed, or may be meant.
- */
+/** Refuses (`ERR_SENSITIVE_FILES`) to publish what is not for visitors. Warns of what is allowed, or may be meant. */
 export async function checkFileKinds(files: readonly BundleFile[], options: CheckOptions): Promise<readonly string[]> {
   const {buildDirectory, allowSensitiveFiles = false, allowSourceMaps = false, framework} = options;
   const secrets: (BundleFile & FoundFile & {readonly kind: SecretKind})[] = [];

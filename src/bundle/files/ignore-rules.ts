@@ -25,10 +25,7 @@ const maxRuleLength = 1000;
 /** Name of the file with ignore rules, in gitignore syntax. */
 const ignoreFile = '.bundleignore';
 
-/**
- * Reads the `.bundleignore` of `directories`, and adds `patterns`: gitignore syntax, case-sensitive, the last match
- * wins.
- */
+/** Reads each `.bundleignore`, and adds `patterns`: gitignore syntax, case-sensitive, the last match wins. */
 export async function readIgnoreRules(
   directories: readonly string[],
   patterns: readonly string[],

@@ -76,9 +76,7 @@ export async function countMatches(
   return {ssrOnly: only.map(({files}) => files), ssrShared: shared.map(({files}) => files)};
 }
 
-/**
- * Marks each file. Returns the patterns that match none on their own, without exclusions. Throws as `limitedMatching`.
- */
+/** Marks files. Returns the patterns that match none on their own, without exclusions. Throws as `limitedMatching`. */
 export async function markFiles(
   files: readonly MatchableFile[],
   patterns: PatternLists,
@@ -176,10 +174,7 @@ export function showPattern(pattern: string): string {
   return JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}...` : pattern);
 }
 
-/**
- * A backslash before a name, as in a path of Windows, escapes. On Windows, where no name has what is escaped, it is an
- * error.
- */
+/** A backslash before a name, as in Windows paths, escapes. On Windows, where no name has what it escapes: an error. */
 export function backslashWarnings(what: string, patterns: readonly string[]): readonly string[] {
   return patterns.flatMap((pattern) => {
     const right = pattern.replace(/\\+(?=[\p{L}\p{N}_.*?@$~])/gu, '/');

@@ -233,9 +233,7 @@ function isOwn(file: string, ownFiles: readonly string[]): boolean {
   }
 }
 
-/**
- * Where modes let every file be executed, as on Windows and its drives (WSL), contents tell. So archives are the same.
- */
+/** Where every file is executable, as on Windows and its drives (WSL), contents tell, so that archives are the same. */
 function withExecutables(directory: string, files: readonly ScannedFile[]): readonly ScannedFile[] {
   const tellsNothing = files.every(({executable, linkTarget}) => executable || linkTarget !== undefined);
   if (!onWindows && !tellsNothing) return files;

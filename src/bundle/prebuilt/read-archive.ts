@@ -116,9 +116,7 @@ export function invalidArchive(path: string, reason: string, cause?: unknown): R
   });
 }
 
-/**
- * Reads an archive that the user has named. @throws RuntimeCliError `ERR_ARCHIVE_INVALID`; `signal.reason` if aborted.
- */
+/** Reads an archive that the user named. @throws RuntimeCliError `ERR_ARCHIVE_INVALID`; `signal.reason` if aborted. */
 export async function readable<Result>(
   path: string,
   {signal}: Pick<ReadArchiveOptions, 'signal'>,

@@ -216,8 +216,7 @@ const jsonList = v.array(v.pipe(v.string(jsonListMessage), v.nonEmpty(jsonListMe
 
 /**
  * Parses a list: a JSON array of strings, or comma-separated values. Commas in braces (`{a,b}`) and after a backslash
- * belong to the value. `[]` is the empty list; a `[` that does not start a JSON array starts a character class of a
- * glob.
+ * belong to the value. `[]` is the empty list. A `[` that starts no JSON array starts a character class of a glob.
  */
 export function parseList(value: string): readonly string[] {
   const trimmed = value.trim();

@@ -77,9 +77,7 @@ export interface ListVariablesResult extends TargetResult {
 export interface ProjectStatusOptions extends ProjectOptions {
   /** The target to look at. @default every target, which only a backend that can list them knows */
   readonly targetSlug?: string | undefined;
-  /**
-   * Every target, if the backend can list them, and `targetSlug` otherwise. @default false if there is a `targetSlug`
-   */
+  /** Every target, if the backend can list them, else `targetSlug`. @default false if there is a `targetSlug` */
   readonly allTargets?: boolean | undefined;
 }
 
