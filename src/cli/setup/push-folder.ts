@@ -10,7 +10,7 @@ import {unfitError} from '../../projects/unfit-build.js';
 import type {CommandContext} from '../command/command-context.js';
 import {leaveOutDashes, passSecret} from '../command/error-report.js';
 import type {Settings} from '../settings/settings.js';
-import {refuseSources} from './offer-setup.js';
+import {refuseSources} from './wrong-folder.js';
 
 const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
 
