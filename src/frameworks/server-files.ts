@@ -80,10 +80,7 @@ export function ssrOnlyFlags(code: readonly string[], paths: readonly string[]):
   return shellLine(...patterns.flatMap((pattern) => ['--ssr-only', pattern]));
 }
 
-/**
- * Patterns that match everything in a folder (empty, or with a slash at its end), to a depth of names that begin with a
- * dot, which no wildcard matches.
- */
+/** Patterns of all in a folder (empty, or with a final slash), to a depth of dot names, which no wildcard matches. */
 export function everythingIn(folder: string, depth: number): readonly string[] {
   const dots = Array.from({length: depth}, (_, level) => `${folder}${'**/.*/'.repeat(level)}**/.*`);
   return [`${folder}**/*`, ...dots.flatMap((pattern) => [pattern, `${pattern}/**`])];

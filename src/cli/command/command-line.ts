@@ -67,10 +67,7 @@ export function rejectSwitchValues(argv: readonly string[], flags: FlagShapes): 
 /** No argument can contain it. */
 const valueMark = '\0';
 
-/**
- * Marks values that begin with a dash and stand in the word of their flag, such as `--message=-wip` and `-m=-wip`:
- * oclif would take them for flags.
- */
+/** Marks values that begin with a dash in the word of their flag, such as `-m=-wip`: oclif takes them for flags. */
 export function markValues(argv: readonly string[], flags: FlagShapes): string[] {
   const end = beforeEnd(argv).length;
   const options = Object.entries(flags).filter(([, {type}]) => type === 'option');

@@ -12,7 +12,6 @@ import type {SafetyMode} from '../../operations/guard/safety.js';
 import type {FoundTarget} from '../../operations/targets/find-targets.js';
 import type {LocalRuntime} from '../../local-runtime/runtime-options.js';
 import type {MycliConfig, TargetConfig} from '../../config.js';
-import type {DoctorCheck} from '../setup/doctor.js';
 import type {BackendDescription, ServiceCredentials} from '../setup/check-credentials.js';
 import type {BackendEntry, CredentialEntry, CredentialKind} from '../settings/credential-file.js';
 import type {EventError} from '../../operations/events.js';
@@ -164,6 +163,18 @@ export interface Documents {
   readonly 'target:invalidate': targets.InvalidateResult;
   /** The targets of a project. */
   readonly 'target:list': targets.ListTargetsResult;
+}
+
+/** The outcome of a check. */
+export interface DoctorCheck {
+  /** `node`, `configuration`, `build`, `safety`, `credentials`, `variables`, `proxy`, `certificates` or `plugins`. */
+  readonly name: string;
+  /** `skipped`: something that the check needs is missing. */
+  readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
+  /** One sentence about the outcome. */
+  readonly message: string;
+  /** What to do about it. */
+  readonly suggestions: readonly string[];
 }
 
 export interface StoredLogin {

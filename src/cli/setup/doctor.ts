@@ -15,6 +15,7 @@ import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
 import type * as Targets from '../../pipelines/targets.js';
 import type {CommandContext} from '../command/command-context.js';
 import {findPluginProblems} from '../command/plugins.js';
+import type {DoctorCheck} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 import {resolveConnection} from '../settings/connection-options.js';
 import {originOf} from '../settings/load-settings.js';
@@ -30,18 +31,6 @@ import {describeMissing, wantedVariables} from './variable-values.js';
 import {verifyBuildDirectory} from '../../bundle/files/build-output.js';
 import {withOldSettings} from './take-over.js';
 import {checkServices, describeCheck, serviceTitle, type ServiceCredentials} from './check-credentials.js';
-
-/** The outcome of a check. */
-export interface DoctorCheck {
-  /** `node`, `configuration`, `build`, `safety`, `credentials`, `variables`, `proxy`, `certificates` or `plugins`. */
-  readonly name: string;
-  /** `skipped`: something that the check needs is missing. */
-  readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** One sentence about the outcome. */
-  readonly message: string;
-  /** What to do about it. */
-  readonly suggestions: readonly string[];
-}
 
 type Finding = Omit<DoctorCheck, 'name'>;
 
