@@ -6,7 +6,6 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {rejectProblems, valueProblems} from '../settings/definitions.js';
 import * as schemas from '../settings/schemas.js';
-import {asSentence} from '../text/sentence.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
 import type {LocalRuntime, LocalRuntimeOptions} from './runtime-options.js';
 import {publicKeyOf} from './access.js';
@@ -16,6 +15,7 @@ import {
   storeNewApiKey,
   openDataFolder,
   readDataFile,
+  unusableFolder,
   writeJson,
   type DataFolder,
 } from './store/data-folder.js';
@@ -133,13 +133,6 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     await folder?.remove();
     throw systemCode(error) === undefined ? error : unusableFolder(settings.dataDirectory, error);
   }
-}
-
-function unusableFolder(folder = 'in the temporary folder', cause: unknown): Error {
-  return createError('ERR_OPTION_INVALID', asSentence(`The data folder ${folder} cannot be used: ${reasonOf(cause)}`), {
-    suggestions: ['Check that it is writable and that the disk is not full, or pass another one with --data.'],
-    cause,
-  });
 }
 
 function createContext(

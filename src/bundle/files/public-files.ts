@@ -180,8 +180,7 @@ export function ssrOnlyFlag(patterns: readonly string[], paths: readonly string[
   return shellLine('--ssr-only', isPlain ? all.join(',') : JSON.stringify(all));
 }
 
-// server/.a/b is covered by server/**/.*/**, server/b.js by server/**/*, c/d.js by c/*.js, and what is at
-// the top by its name.
+// server/.a/b is covered by server/**/.*/**, server/b.js by server/**/*, c/d.js by c/*.js, what is at the top by name.
 function coveringPattern(path: string): string {
   const [top = '', ...names] = path.split('/');
   if (names.length === 0) return path;

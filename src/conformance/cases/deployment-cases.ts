@@ -120,8 +120,7 @@ export const deploymentCases = {
     {
       name: 'wait: each deployment has its own status',
       proves:
-        'One that fails is `failed`, and not `finished` in the history. The one before it stays `finished`, and its ' +
-        'bundle in use.',
+        'One that fails is `failed`, and not `finished` in the history. The one before stays `finished` and in use.',
       async run(subject) {
         const {failDeployments = notOffered('failDeployments')} = subject.service;
         const {bundleId, deployment: good} = await subject.deployed();

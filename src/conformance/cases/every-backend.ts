@@ -142,8 +142,7 @@ export const everyBackendCases: readonly Case[] = [
     needs: ['login'],
     proves:
       'After a login nothing is missing, and `verify` and an upload work. What is entered without echo, issued or ' +
-      'returned is masked. A login that is aborted while the user is asked, or is at a web page, ends within a ' +
-      'second.',
+      'returned is masked. A login that is aborted while the user is asked, or at a web page, ends within a second.',
     async run(subject) {
       const {secrets: names = [], secretEnv = []} = subject.backend;
       const nothing = Object.fromEntries([...names, ...secretEnv].map((name) => [name, undefined]));

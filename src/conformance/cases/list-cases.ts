@@ -75,8 +75,7 @@ export const listCases = {
       needs: ['deploy'],
       proves:
         'Pages are the deployments to the target in order, as for bundles. The status becomes `finished` or is ' +
-        '`unknown`, `getDeployment` accepts the references that are listed, and `deploy` the bundles, as a rollback ' +
-        'does.',
+        '`unknown`, `getDeployment` accepts the references that are listed, and `deploy` the bundles, as rollbacks do.',
       async run(subject) {
         const {otherTarget} = subject;
         const {bundleId} = await subject.deployed(undefined, otherTarget);

@@ -63,14 +63,18 @@ function keepToOne(folder: string): Promise<() => Promise<void>> {
     const kept = withLock(path.join(folder, 'state.json'), work, {patienceMs: 0});
     kept.catch((cause: unknown) => {
       const lock = isRuntimeCliError(cause) ? cause.details?.['lock'] : undefined;
-      const stop = `Stop it, or choose another data folder. If no mycli is running, remove ${String(lock)}.`;
-      const suggestions = lock === undefined ? [] : [stop];
-      const message =
-        lock === undefined
-          ? asSentence(`The data folder ${folder} cannot be used: ${reasonOf(cause)}`)
-          : `A local runtime is already running on the data folder ${folder}.`;
-      reject(createError('ERR_OPTION_INVALID', message, {suggestions, cause}));
+      const suggestions = [`Stop it, or choose another data folder. If no mycli is running, remove ${String(lock)}.`];
+      const message = `A local runtime is already running on the data folder ${folder}.`;
+      const taken = createError('ERR_OPTION_INVALID', message, {suggestions, cause});
+      reject(lock === undefined ? unusableFolder(folder, cause) : taken);
     });
+  });
+}
+
+export function unusableFolder(folder = 'in the temporary folder', cause: unknown): Error {
+  return createError('ERR_OPTION_INVALID', asSentence(`The data folder ${folder} cannot be used: ${reasonOf(cause)}`), {
+    suggestions: ['Check that it is writable and that the disk is not full, or pass another one with --data.'],
+    cause,
   });
 }
 
