@@ -121,7 +121,7 @@ export type GuardRules = NonNullable<MycliConfig['guard']>;
 /** What a person is asked to confirm. */
 export interface TargetConfirmation {
   /** What is about to be done. */
-  readonly operation: Exclude<WriteOperation, 'delete' | 'create-target'>;
+  readonly operation: Exclude<WriteOperation, 'delete'>;
   /** The project of the target. */
   readonly projectSlug: string;
   /** The target that would be changed. */

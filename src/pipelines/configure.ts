@@ -31,8 +31,8 @@ import {reportMade, settingsToComplete} from '../operations/targets/copy-target.
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
-import {known} from './ledger.js';
-import type {Step} from './run.js';
+import {known, type Ledger} from './ledger.js';
+import type {Rows, Step} from './run.js';
 import {changeFound, waitForChanged, withBackend, type BackendRequest} from './steps.js';
 
 export async function listProjects(options: ListProjectsOptions, host: PipelineHost): Promise<ListProjectsResult> {
@@ -59,36 +59,46 @@ export function withAccessValue(host: PipelineHost) {
   return {value, host: {...host, secrets: [...(host.secrets ?? []), value]}};
 }
 
-/** Makes a new target as it is configured, once it is ready, and completes a copy. `completes`: not only a new one */
-export const applyToMade = (value: string, completes: boolean): Step<ConfigureRequest<CreateTargetOptions>> => ({
-  name: 'apply',
-  title: ({request: {options}}) =>
-    options.copyFrom === undefined ? 'Apply its configuration' : `Complete the copy of ${options.copyFrom}`,
-  due: ({request: {options}, target}) =>
+/**
+ * Makes a new target as it is configured, once it is ready, and completes a copy. Settings publish it again.
+ * @param completes whether that goes for one that was there, too
+ */
+export function applyToMade(value: string, completes: boolean): Rows<ConfigureRequest<CreateTargetOptions>> {
+  const isDue = ({request: {options}, target}: Ledger<ConfigureRequest<CreateTargetOptions>>) =>
     options.wait === true &&
     options.dryRun !== true &&
     (completes || target?.created !== false) &&
-    (completes || options.copyFrom !== undefined || Object.keys(options.configuration ?? {}).length > 0),
-  async run(ledger, {outlet}) {
-    const {open, request, target} = known(ledger, 'open', 'target');
-    const {configuration = {}, copyFrom, onAccess} = request.options;
-    const {targetSlug} = target;
-    const completing = copyFrom === undefined ? {} : await settingsToComplete(open, copyFrom, targetSlug);
-    if (target.created === false) await allowChange(open, {operation: 'update-target', targetSlug});
-    const settings = {
-      ...completing,
-      ...(completes && target.production && {production: false}),
-      ...configuration.settings,
-    };
-    const wanted = {...configuration, ...(Object.keys(settings).length > 0 && {settings})};
-    const state = await readState(open, targetSlug, wanted);
-    for (const warning of unsupportedWarnings(open, state, wanted)) outlet.warn(warning);
-    await applyConfiguration({open, targetSlug, wanted, value, onAccess}, state);
-    outlet.title(copyFrom === undefined ? `${targetSlug} is as configured` : `${targetSlug} is a copy of ${copyFrom}`);
-    const made = await reportMade(open, request.options, {targetSlug, variables: state.variables});
-    return {target: {...target, ...made, ...(wanted.access === true && {access: value})}};
-  },
-});
+    (completes || options.copyFrom !== undefined || Object.keys(options.configuration ?? {}).length > 0);
+  const apply: Step<ConfigureRequest<CreateTargetOptions>> = {
+    name: 'apply',
+    title: ({request: {options}}) =>
+      options.copyFrom === undefined ? 'Apply its configuration' : `Complete the copy of ${options.copyFrom}`,
+    due: isDue,
+    async run(ledger, {outlet}) {
+      const {open, request, target} = known(ledger, 'open', 'target');
+      const {configuration = {}, copyFrom, onAccess} = request.options;
+      const {targetSlug} = target;
+      const completing = copyFrom === undefined ? {} : await settingsToComplete(open, copyFrom, targetSlug);
+      if (target.created === false) await allowChange(open, {operation: 'update-target', targetSlug});
+      const settings = {
+        ...completing,
+        ...(completes && target.production && {production: false}),
+        ...configuration.settings,
+      };
+      const wanted = {...configuration, ...(Object.keys(settings).length > 0 && {settings})};
+      const state = await readState(open, targetSlug, wanted);
+      for (const warning of unsupportedWarnings(open, state, wanted)) outlet.warn(warning);
+      await applyConfiguration({open, targetSlug, wanted, value, onAccess}, state);
+      outlet.title(
+        copyFrom === undefined ? `${targetSlug} is as configured` : `${targetSlug} is a copy of ${copyFrom}`,
+      );
+      const made = await reportMade(open, request.options, {targetSlug, variables: state.variables});
+      return {target: {...target, ...made, ...(wanted.access === true && {access: value})}};
+    },
+  };
+  const isPublished = ({target, changedIn}: Ledger) => target?.missing === undefined || changedIn === 'apply';
+  return [apply, {...waitForChanged, due: (ledger) => isDue(ledger) && isPublished(ledger)}];
+}
 
 function comparison({targetSlug, configuration: wanted, rotate = false}: ApplyTargetOptions) {
   return {

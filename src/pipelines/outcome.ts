@@ -184,7 +184,8 @@ function lookForRest(ledger: Ledger): readonly Suggestion[] {
 }
 
 function applyLater(ledger: Ledger): readonly Suggestion[] {
-  if (ledger.isDescribed !== true) return [];
+  // What it lacks is known once its configuration was applied.
+  if (ledger.isDescribed !== true || ledger.target?.missing !== undefined) return [];
   return [['Once it is ready, apply its configuration: ', {run: ['target:apply', targetOf(ledger), ...flags(ledger)]}]];
 }
 

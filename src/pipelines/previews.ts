@@ -96,14 +96,17 @@ async function plan(given: DeployPreviewOptions, host: PipelineHost) {
   };
   // What a new target is like is set once it is ready. Otherwise, the push waits for it.
   const wait = unfinished || copyFrom !== undefined || Object.keys(configuration ?? {}).length > 0;
+  const push = await pushTo(slug);
+  // All others are about what is pushed.
+  const guard = {confirm: push.guard?.confirm};
   return {
     unfinished,
     isAwaited: wait && item?.state === 'creating',
     pushTo,
-    push: await pushTo(slug),
+    push,
     missing:
       item === undefined || item.state === 'creating' || unfinished
-        ? {...reached, name: previewName(branch), copyFrom, configuration, onAccess, ifMissing: true, wait}
+        ? {...reached, guard, name: previewName(branch), copyFrom, configuration, onAccess, ifMissing: true, wait}
         : undefined,
     host: {...host, continues: true},
   };
@@ -131,7 +134,9 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
   }
   const pushing = await pushTo(target.targetSlug);
   const check = withAccessHeader(pushing.check, target.access);
-  const ledger = await pushRuntimeBundle({...pushing, check}, host, {target});
+  // A copy was confirmed before it was made.
+  const guard = target.created && options.copyFrom !== undefined ? {...pushing.guard, confirm: false} : pushing.guard;
+  const ledger = await pushRuntimeBundle({...pushing, check, guard}, host, {target});
   ledger.warnings.unshift(...warnings.filter((warning) => !ledger.warnings.includes(warning)));
   return ledger;
 }

@@ -9,12 +9,14 @@ import type {
   TailLogsOptions,
   TargetChangeOptions,
 } from '../operations/targets/options.js';
+import {planRelease} from '../operations/deploy/release.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {quickLook} from '../operations/call-backend.js';
+import {liveDeployment, readHistory} from '../operations/list-bundles.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {ProjectOptions, TargetOptions} from '../operations/options.js';
-import {createTargetIn} from '../operations/targets/create-target.js';
+import {createTargetIn, findRequested} from '../operations/targets/create-target.js';
 import {makeChange, type TargetChange} from '../operations/targets/changes.js';
 import {variablesOf, verifyConfiguration} from '../operations/targets/compare-target.js';
 import {reportMade, warnOfOpenCopy} from '../operations/targets/copy-target.js';
@@ -25,7 +27,8 @@ import {explainEmpty, readTargets, withTarget} from '../operations/targets/find-
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known} from './ledger.js';
-import {runPipeline, type Step} from './run.js';
+import {confirmTarget, guard} from './release-steps.js';
+import {runPipeline, type Question, type Step} from './run.js';
 import {applyToMade, withAccessValue, type ConfigureRequest} from './configure.js';
 import {changeFound, choose, waitForChanged, withBackend} from './steps.js';
 
@@ -55,6 +58,27 @@ const waitIfAsked: Step<ConfigureRequest<Pick<CreateTargetOptions, 'wait' | 'dry
   due: ({request: {options}}) => options.wait === true && options.dryRun !== true,
 };
 
+/** A copy runs what its source runs, so its guards are asked as for a deployment. */
+const guardCopy: Step<ConfigureRequest<CreateTargetOptions>> = {
+  ...guard,
+  async run(ledger, host) {
+    const {open, request} = known(ledger, 'open');
+    const {copyFrom = ''} = request.options;
+    if ((await findRequested(open, request.options)) !== undefined) return {isConfirmed: true};
+    const history = open.backend.listDeployments && (await readHistory(open, copyFrom));
+    if (history?.length === 0) return {isConfirmed: true};
+    return guard.run({...ledger, bundleId: history && liveDeployment(history)?.bundleId}, host);
+  },
+};
+
+const confirmCopy: Question<ConfigureRequest<CreateTargetOptions>> = {
+  ...confirmTarget,
+  async ask(ledger, host) {
+    const {isConfirmed, request} = ledger;
+    if (isConfirmed !== true && request.options.dryRun !== true) await confirmTarget.ask(ledger, host);
+  },
+};
+
 const create: Step<ConfigureRequest<CreateTargetOptions>> = {
   name: 'create',
   title: ({request}) => `Create target ${request.options.targetSlug}`,
@@ -75,7 +99,8 @@ const create: Step<ConfigureRequest<CreateTargetOptions>> = {
     if (dryRun) return {target: {...target, ...(await reportMade(open, request.options))}};
     if (copyFrom !== undefined && !wait)
       outlet.warn(
-        `Without waiting, ${targetSlug} may lack settings of ${copyFrom}, such as proxies, and have its host name.`,
+        `Without waiting, ${targetSlug} may still be deploying, lack settings of ${copyFrom}, such as proxies, and have ` +
+          'its host name.',
       );
     const isDescribed = Object.keys(configuration).length > 0;
     if (isDescribed && !wait)
@@ -93,11 +118,15 @@ export async function createTarget(
   const {value, host} = withAccessValue(caller);
   const options = {...given, wait: given.wait ?? true};
   verifyConfiguration(options.configuration ?? {});
-  refuseUnsafe({operation: 'create-target', targetSlug: options.targetSlug}, host);
   // The service may not make the target under this slug, so it need not fit the backend.
   const {targetSlug: _, ...connection} = options;
-  const request = {connection, needs: ['create-target'] as const, options};
-  const ledger = await runPipeline([choose, create, waitIfAsked, applyToMade(value, completes)], request, host);
+  // A preview's options have what follows its push.
+  const noFollowUps = {wait: undefined, check: undefined, rollbackOnFailure: undefined, invalidate: undefined};
+  const planned = planRelease('create-target', {...options, ...noFollowUps}, host);
+  const release = options.copyFrom === undefined ? undefined : planned;
+  const request = {connection, needs: ['create-target'] as const, options, release};
+  const rows = [choose, guardCopy, confirmCopy, create, waitIfAsked, ...applyToMade(value, completes)];
+  const ledger = await runPipeline(rows, request, host);
   const {open, target, warnings} = known(ledger, 'open', 'target');
   return {...open.project, created: false, ...target, warnings};
 }

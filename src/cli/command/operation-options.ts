@@ -138,7 +138,8 @@ function cannotFollow(settings: Settings, follows: readonly (keyof FollowUps)[])
 
 function confirmationBy(context: QuestionContext) {
   return async ({operation, projectSlug, bundleId}: TargetConfirmation) => {
-    const bundle = bundleId === undefined ? '' : ` of bundle ${String(bundleId)}`;
+    const of = operation === 'create-target' ? 'with' : 'of';
+    const bundle = bundleId === undefined ? '' : ` ${of} bundle ${String(bundleId)}`;
     const text = `To confirm the ${writeNouns[operation]}${bundle} of ${projectSlug}, type the name of the target`;
     return askText({text, fallback: ''}, context);
   };

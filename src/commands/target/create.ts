@@ -29,14 +29,16 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
   };
 
   protected async execute(context: CommandContext) {
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
+    const {settings, options, host, guards} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {name, 'copy-from': copyFrom, 'dry-run': dryRun} = this.flags;
     const {createTarget} = await import('../../pipelines/targets.js');
     const {targetConfigurationOf} = await import('../../cli/setup/target-config.js');
     const {withAccess} = await import('../../cli/output/render-configuration.js');
     const {renderCreated} = await import('../../cli/output/render-targets.js');
     const configuration = await targetConfigurationOf(settings);
-    const creation = {...options, ...targetWait(settings, true), name, copyFrom, configuration, dryRun};
+    const {value: projectDirectory} = settings.projectDirectory;
+    const copied = {...guards, projectDirectory, copyFrom};
+    const creation = {...options, ...targetWait(settings, true), ...copied, name, configuration, dryRun};
     const result = await withAccess(options, context, (onAccess) => createTarget({...creation, onAccess}, host));
     const isConfigured = Object.keys(configuration).length > 0;
     return renderCreated({...result, dryRun, ...(isConfigured && {configuration})}, options.targetSlug, context.output);

@@ -17,7 +17,8 @@ type SourceOptions = Pick<
 
 /** A deployment that an operation is to make: what must hold before it, and what follows it. It has no credentials. */
 export interface Release extends GuardOptions, SourceOptions, Pick<DeploymentOptions, 'waitForSlot'> {
-  readonly operation: DeployOperation;
+  /** `create-target`: of a copy, which runs what its source runs. */
+  readonly operation: DeployOperation | 'create-target';
   readonly targetSlug: string;
   /** What follows a deployment waits for it. */
   readonly wait: boolean;
@@ -30,7 +31,7 @@ export interface Release extends GuardOptions, SourceOptions, Pick<DeploymentOpt
 
 /** Verifies what is to be deployed and to follow, and whether `MYCLI_SAFETY` allows it. */
 export function planRelease(
-  operation: DeployOperation,
+  operation: Release['operation'],
   options: ReleaseOptions & SourceOptions & {readonly targetSlug: string},
   host: Host,
 ): Release {

@@ -32,11 +32,12 @@ export function changeRules({ciOnly, confirm}: GuardRules = {}): GuardRules {
 /** Checks the guards of a deployment. A bundle on the service has a commit of its own, whatever the work tree has. */
 export async function checkGuards(release: Release, open: OpenBackend, bundleId: BundleId | undefined): Promise<void> {
   const {operation, projectSlug, targetSlug} = release;
-  const uploaded = operation === 'push' ? undefined : bundleId;
-  const source =
-    uploaded === undefined ? await pushSource(release, open.host) : await bundleSource(release, open, uploaded);
-  const confirmation = {operation, projectSlug, targetSlug, bundleId: uploaded};
-  await checkAll({confirmation, source, running: () => runningBundles(open, targetSlug)}, release, open.host);
+  const isPush = operation === 'push';
+  const source = isPush ? await pushSource(release, open.host) : await bundleSource(release, open, bundleId);
+  const confirmation = {operation, projectSlug, targetSlug, bundleId: isPush ? undefined : bundleId};
+  // A new target runs nothing.
+  const running = async () => (operation === 'create-target' ? [] : runningBundles(open, targetSlug));
+  await checkAll({confirmation, source, running}, release, open.host);
 }
 
 /** Checks `notOlder` again right before a deployment is requested: others may have deployed meanwhile. */
@@ -111,7 +112,13 @@ async function pushSource(release: Release, host: Host): Promise<GuardedSource> 
   return {kind: 'bundle', name: archive, recorded};
 }
 
-async function bundleSource(release: Release, open: OpenBackend, bundleId: BundleId): Promise<GuardedSource> {
+/** What is on the service. A copy may be of a target of which no backend tells what it runs. */
+async function bundleSource(
+  release: Release,
+  open: OpenBackend,
+  bundleId: BundleId | undefined,
+): Promise<GuardedSource> {
+  if (bundleId === undefined) return {kind: 'bundle', name: 'The bundle of the copy', recorded: undefined};
   const recorded = needsCommit(release) ? await recordOfBundle(open, bundleId) : undefined;
   return {kind: 'bundle', name: `Bundle ${String(bundleId)}`, recorded};
 }

@@ -10,15 +10,17 @@ import {knownAmong, targetsIfListed} from './find-targets.js';
 
 type RequestedTarget = TargetItem & Pick<CreatedTarget, 'created' | 'raw'>;
 
-/** Asks the service for a target, once. If the answer is lost, it looks whether the target is there. */
-export async function createTargetIn(
+function requestOf({targetSlug, copyFrom, name, configuration: {settings} = {}}: CreateTargetOptions) {
+  return {targetSlug, name: name ?? settings?.name, copyFrom, settings};
+}
+
+/** The target, if it is there already. @throws RuntimeCliError unless that is fine, or if there is none to copy */
+export async function findRequested(
   open: OpenBackend,
-  {ifMissing = false, dryRun = false, configuration = {}, ...options}: CreateTargetOptions,
-): Promise<RequestedTarget> {
-  const {targetSlug, copyFrom} = options;
-  const {settings} = configuration;
-  const name = options.name ?? settings?.name;
-  const request: CreateTargetRequest = {targetSlug, name, copyFrom, settings};
+  options: CreateTargetOptions,
+): Promise<RequestedTarget | undefined> {
+  const {copyFrom, ifMissing = false} = options;
+  const request = requestOf(options);
   refuseUnfit(open, request);
   const targets = await targetsIfListed(open);
   const known = targets?.find((item) => isRequested(open, item, request));
@@ -27,6 +29,16 @@ export async function createTargetIn(
     throw alreadyThere(open, known);
   }
   if (copyFrom !== undefined && targets !== undefined) knownAmong(targets, open, copyFrom, {advice: []});
+  return undefined;
+}
+
+/** Asks the service for a target, once. If the answer is lost, it looks whether the target is there. */
+export async function createTargetIn(open: OpenBackend, options: CreateTargetOptions): Promise<RequestedTarget> {
+  const {targetSlug, ifMissing = false, dryRun = false} = options;
+  const request: CreateTargetRequest = requestOf(options);
+  const {name} = request;
+  const known = await findRequested(open, options);
+  if (known !== undefined) return known;
   await allowChange(open, {operation: 'create-target', targetSlug, dryRun});
   if (dryRun) return {targetSlug, name, created: false};
   try {

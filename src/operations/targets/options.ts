@@ -175,13 +175,15 @@ export interface AppliedTarget extends TargetDiff {
 }
 
 /** Options of `createTarget`. */
-export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitOptions {
+export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitOptions, GuardOptions {
   /** At most 64 lowercase letters, digits and inner hyphens. With Api, a name: the result has the slug. */
   readonly targetSlug: string;
   /** Its name for people. @default the slug */
   readonly name?: string | undefined;
   /** A target whose variables and settings it starts with. What that runs may be deployed. @default none */
   readonly copyFrom?: string | undefined;
+  /** Directory in the git work tree, for `guard`, which a copy asks. @default the working directory */
+  readonly projectDirectory?: string | undefined;
   /** Applied once the target is ready. Without waiting, call `applyTarget` later. @default {} */
   readonly configuration?: TargetConfiguration | undefined;
   /** Called with the value of its access header as soon as there is one: what follows may fail. */

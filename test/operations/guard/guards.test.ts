@@ -10,6 +10,8 @@ import {makeFolder} from '../../folder.js';
 import {commit, git, gitEnvironment} from '../../bundle/provenance/repository.js';
 import {startService, type Service} from '../pushed-bundles.js';
 import {buildBundle} from '../../../src/pipelines/build.js';
+import {deployPreview} from '../../../src/pipelines/previews.js';
+import {createTarget, deleteTarget} from '../../../src/pipelines/targets.js';
 import {previewPush} from '../../../src/pipelines/push.js';
 import {deployBundle, promoteBundle, pushRuntimeBundle, rollbackBundle} from '../calls.js';
 
@@ -300,6 +302,78 @@ test('guards that refuse are named by one error, and a dry run reports it, too',
     message: expect.stringMatching(
       /^3 guards of live blocked this push\. There are.*\. The branch.*\. Only CI/,
     ) as string,
+  });
+});
+
+describe('a copy of a target', () => {
+  test('is guarded as a deployment of what its source runs', async () => {
+    const {release, change, project, place, host, runtime} = await startRelease();
+    await release({cleanTree: true}, {targetSlug: 'staging'});
+    await writeFile(join(project.directory, '.gitignore'), 'build\n# changed');
+    const api = {...place, preference: 'api'} as const;
+    for (const service of [place, api]) {
+      const copy = {...service, targetSlug: 'copy', copyFrom: 'staging'};
+      const refused = async (guard: GuardRules, more: object = {}) =>
+        refusalOf(createTarget({...copy, guard, ...more}, host));
+      expect(await refused({ciOnly: true, confirm: true, branch: ['other']}, {dryRun: true})).toEqual([
+        'branch: Bundle 1 was built on the branch main. Allowed: other.',
+        'ciOnly: Only CI may deploy to copy.',
+        'confirm: A person must type "copy" to confirm, but there is no terminal to ask in.',
+      ]);
+      const asked: TargetConfirmation[] = [];
+      const answer = (typed: string) => (confirmation: TargetConfirmation) => {
+        asked.push(confirmation);
+        return Promise.resolve(typed);
+      };
+      const guard = {cleanTree: true, branch: ['main'], notOlder: true, confirm: true};
+      expect(await refused(guard, {confirmTarget: answer('staging')})).toEqual([
+        'confirm: The name of the target was not confirmed.',
+      ]);
+      expect(runtime.requests.filter(({route}) => route === 'create-target')).toHaveLength(service === place ? 0 : 1);
+      change();
+      const confirmed = {...copy, guard, ifMissing: true, confirmTarget: answer('copy')};
+      expect(await createTarget(confirmed, host)).toMatchObject({created: true, copied: {bundleId: 1}});
+      expect(asked).toEqual(
+        Array(2).fill({operation: 'create-target', projectSlug: 'shop', targetSlug: 'copy', bundleId: 1}),
+      );
+      // Nothing is deployed to one that is there.
+      expect(await createTarget(confirmed, host)).toMatchObject({created: false});
+      expect(asked).toHaveLength(2);
+      await deleteTarget({...service, targetSlug: 'copy', ifExists: true}, host);
+    }
+  });
+
+  test('of a target that runs nothing deploys nothing, and no guard is asked', async () => {
+    const {place, host} = await startRelease();
+    await createTarget({...place, targetSlug: 'empty'}, host);
+    const copy = {...place, targetSlug: 'copy', copyFrom: 'empty', guard: {ciOnly: true, confirm: true}};
+    expect(await createTarget(copy, host)).toMatchObject({created: true});
+  });
+
+  test('for a preview is confirmed before it is made, and its push not again', async () => {
+    const {release, place, host, runtime, project} = await startRelease();
+    await release({}, {targetSlug: 'staging'});
+    const made = () => runtime.requests.filter(({route}) => route === 'create-target').length;
+    const {targetSlug: _, ...rest} = place;
+    const asked: (readonly [operation: string, made: number])[] = [];
+    const up = (typed: string) => {
+      const confirmTarget = ({operation}: TargetConfirmation) => {
+        asked.push([operation, made()]);
+        return Promise.resolve(typed);
+      };
+      const guard = {branch: ['main'], confirm: true};
+      const options = {...rest, branch: 'feature', copyFrom: 'staging', guard, confirmTarget};
+      const pushRecords = {read: () => Promise.resolve(undefined), write: () => Promise.resolve()};
+      return deployPreview({...options, projectDirectory: project.directory, pushRecords}, host);
+    };
+    expect(await refusalOf(up('other'))).toEqual(['confirm: The name of the target was not confirmed.']);
+    await up('preview-feature');
+    await up('preview-feature');
+    expect(asked).toEqual([
+      ['create-target', 0],
+      ['create-target', 0],
+      ['push', 1],
+    ]);
   });
 });
 

@@ -10,11 +10,13 @@ import {Relay} from '../../../src/conformance/relay.js';
 import {applyTarget, diffTarget, listProjects} from '../../../src/pipelines/configure.js';
 import {callFromLibrary} from '../../../src/pipelines/library-call.js';
 import {createTarget, listTargets} from '../../../src/pipelines/targets.js';
+import type {LocalRuntimeOptions} from '../../../src/testing.js';
+import {promoteBundle} from '../calls.js';
 import {startService} from '../pushed-bundles.js';
 
 /** A runtime behind a relay, with a bundle, and how to reach both protocols through the relay. */
-async function startTargets() {
-  const service = await startService();
+async function startTargets(options: LocalRuntimeOptions = {}) {
+  const service = await startService(options);
   const relay = new Relay();
   onTestFinished(() => relay.close());
   const origin = await relay.through(service.runtime.origin);
@@ -247,6 +249,20 @@ describe('a target that is created', () => {
       expect(made.warnings).toEqual([`Not copied from source, because they belong to one target: ${names}.`]);
     }
     expect(warnings).toEqual([]);
+  });
+
+  test('is ready once it runs with its settings, so that a promotion to it is not refused', async () => {
+    const {legacy, api, host, push} = await startTargets({deploymentSeconds: 0.3});
+    await push({...legacy, targetSlug: 'source'});
+    const settings = {proxies: [{path: 'a', host: 'a.example'}]};
+    await applyTarget({...legacy, targetSlug: 'source', configuration: {settings}, wait: true}, host);
+    for (const service of [legacy, api]) {
+      const copy = {...service, targetSlug: `copy-${service.preference}`, copyFrom: 'source'};
+      const {targetSlug, state} = await createTarget(copy, host);
+      expect(state).toBe('ready');
+      const promoted = promoteBundle({...service, from: 'source', targetSlug, wait: true}, host);
+      expect(await promoted).toMatchObject({status: 'finished'});
+    }
   });
 
   test('that copies a target with an access header is public, which is said before and after', async () => {
