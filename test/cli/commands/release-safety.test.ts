@@ -120,6 +120,19 @@ test('every command that changes the service is tried with MYCLI_SAFETY=read-onl
   expect(named.map(([id]) => id)).toEqual([...changing.map(([id]) => id), ...looking].toSorted());
 });
 
+test('the guide says of every command that changes a project which guards it asks', async () => {
+  const guide = await readFile('docs/guides/release-safety.md', 'utf8');
+  const [, section = ''] = /### Which commands they guard\n(.*?)\n### /s.exec(guide) ?? [];
+  const manifest = JSON.parse(await readFile('oclif.manifest.json', 'utf8')) as {
+    commands: Record<string, {changes?: string}>;
+  };
+  const ofProjects = Object.entries(manifest.commands).filter(([id, {changes}]) => {
+    return changes === 'service' && id !== 'auth:rotate';
+  });
+  expect(ofProjects.length).toBeGreaterThan(10);
+  expect(ofProjects.map(([id]) => id).filter((id) => !section.includes(`\`${id}`))).toEqual([]);
+});
+
 test.each(changing)('MYCLI_SAFETY=read-only keeps %s from changing anything', async (...args) => {
   const {code, stdout} = await run([...args, '--json'], {MYCLI_SAFETY: 'read-only'});
   expect([code, JSON.parse(stdout)]).toMatchObject([3, {error: {code: 'ERR_SAFETY'}}]);
