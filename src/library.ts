@@ -38,7 +38,7 @@ const {dryRun: _, ...changing} = optionSchemas;
 
 /**
  * Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const pushRuntimeBundle = libraryCall(resultOf(push.pushRuntimeBundle, push.pushResult), changing);
 
@@ -51,7 +51,7 @@ export const previewPush = libraryCall(push.previewPush);
 
 /**
  * Builds a v2 bundle and uploads it to the legacy origin, without deploying it.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promise<PushV2Result> {
   return call(options, (data, host) => push.pushBundleV2(data, auth, host), changing);
@@ -59,7 +59,7 @@ export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promis
 
 /**
  * Builds an archive file and its manifest.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const buildBundle = libraryCall(build.buildBundle);
 
@@ -87,14 +87,14 @@ export function inspectArchive(path: string, options: InspectArchiveOptions = {}
 
 /**
  * Downloads a bundle to a temporary folder and inspects it.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const inspectBundle = libraryCall(read.inspectBundle);
 
 /**
  * Compares two bundles by the digests of their files. Each is an archive, a build folder, an uploaded
  * bundle or what a target runs.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const diffBundles = libraryCall(diff.diffBundles);
 
@@ -109,7 +109,7 @@ export function bundleSource(text: string): Promise<BundleSource> {
 
 /**
  * Deploys an uploaded bundle, or the latest one, to a target.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const deployBundle = libraryCall(resultOf(deploy.deployBundle, deploy.deployResult), changing);
 
@@ -119,22 +119,16 @@ export const deployBundle = libraryCall(resultOf(deploy.deployBundle, deploy.dep
  */
 export const waitForDeployment = libraryCall(deploy.waitForDeployment);
 
-/**
- * Lists the bundles of a project.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
+/** Lists the bundles of a project. @throws RuntimeCliError for what users can cause; `signal.reason` if aborted. */
 export const listBundles = libraryCall(read.listBundles);
 
-/**
- * Lists the deployments to a target.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
+/** Lists the deployments to a target. @throws RuntimeCliError for what users can cause; `signal.reason` if aborted. */
 export const listDeployments = libraryCall(read.listDeployments);
 
 /**
  * Downloads a bundle's archive to a file, which is created only once it is complete and valid. An interrupted download
  * is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const downloadBundle = libraryCall(read.downloadBundle);
 
@@ -156,13 +150,13 @@ export const pruneBundles = libraryCall(remove.pruneBundles);
 
 /**
  * Deploys the bundle that a target ran before the current one, or the one given by `to`.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const rollbackBundle = libraryCall(resultOf(deploy.rollbackBundle, deploy.rollbackResult), changing);
 
 /**
  * Deploys the bundle that one target runs to another. Uses the backend's own promotion if it has one.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const promoteBundle = libraryCall(resultOf(deploy.promoteBundle, deploy.promotionResult), changing);
 
@@ -205,20 +199,20 @@ export const listProjects = libraryCall(configuration.listProjects);
 
 /**
  * Compares a target with its configuration: settings, redirects, access, names of variables.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const diffTarget = libraryCall(configuration.diffTarget);
 
 /**
  * Applies the configuration of a target: changes what differs. Nothing is sent twice: if an answer is lost, the call
  * checks whether the change has arrived.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const applyTarget = libraryCall(configuration.applyTarget);
 
 /**
  * Lists the environment variables of a target, without their values.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const listVariables = libraryCall(targets.listVariables);
 
@@ -230,10 +224,7 @@ export const setVariables: (options: SetVariablesOptions) => Promise<SetVariable
   targets.changeTarget(targetChanges.setVariables),
 );
 
-/**
- * Clears the CDN cache of a target.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
+/** Clears the CDN cache of a target. @throws RuntimeCliError for what users can cause; `signal.reason` if aborted. */
 export const invalidate: (options: InvalidateOptions) => Promise<InvalidateResult> = libraryCall(
   targets.changeTarget(targetChanges.invalidate),
 );
@@ -241,7 +232,7 @@ export const invalidate: (options: InvalidateOptions) => Promise<InvalidateResul
 /**
  * Follows what the app of a target logs, until `signal` is aborted or the caller stops reading. It reconnects when
  * a connection ends.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEntry, void, undefined> {
   const {entries} = await call(options, targets.openLogs);
@@ -250,7 +241,7 @@ export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEnt
 
 /**
  * Creates the target of a branch if it is missing, pushes to it and waits. Two calls for a branch share one target.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const deployPreview = libraryCall(
   async (options: DeployPreviewOptions, host: PipelineHost): Promise<DeployedPreview> =>
@@ -260,19 +251,16 @@ export const deployPreview = libraryCall(
 
 /**
  * Deletes the target of a branch, and the bundles that were uploaded for it. A missing preview is not an error.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const deletePreview = libraryCall(previews.deletePreview);
 
-/**
- * Lists the previews of a project.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
+/** Lists the previews of a project. @throws RuntimeCliError for what users can cause; `signal.reason` if aborted. */
 export const listPreviews = libraryCall(previews.listPreviews);
 
 /**
  * Deletes previews without recent deployments, as `deletePreview` does.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const prunePreviews = libraryCall(previews.prunePreviews);
 

@@ -42,10 +42,7 @@ export interface BackendRegistry {
    * plugins that all have one of this name.
    */
   get(name: string): HostBackend;
-  /**
-   * The same, with its source.
-   * @throws as `get`.
-   */
+  /** The same, with its source. @throws as `get`. */
   find(name: string): BackendRegistration;
 }
 

@@ -101,10 +101,7 @@ export class Subject {
     return new Subject({...this.parts, ...changes});
   }
 
-  /**
-   * Calls a member of the backend.
-   * @throws CallFailure if the backend fails; `signal.reason` when aborted.
-   */
+  /** Calls a member of the backend. @throws CallFailure if the backend fails; `signal.reason` when aborted. */
   async call<Name extends Called>(
     name: Name,
     request: RequestOf<Name>,

@@ -68,10 +68,7 @@ function sourceOfSecrets(
   return {kind: 'config', name: configFile?.path ?? ''};
 }
 
-/**
- * The addresses in the options of a backend that only a configuration file sets.
- * @throws as `assertTrustedOrigin`
- */
+/** The addresses in the options of a backend that only a configuration file sets. @throws as `assertTrustedOrigin` */
 export function configuredAddresses(
   given: PluginSettings['options'],
   {configFile, env}: Pick<CommandContext, 'configFile' | 'env'>,
