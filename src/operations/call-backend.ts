@@ -57,16 +57,15 @@ export async function sendChange<Result>(
   }
 }
 
-const longestLookMs = 2000;
-
 /** A look that only improves a message: once, for at most 2 s. Undefined if it fails: the outcome is the same. */
 export async function quickLook<Result>(
   open: OpenBackend,
   look: (open: OpenBackend) => Promise<Result>,
+  {once = true, longestMs = 2000} = {},
 ): Promise<Result | undefined> {
   try {
-    const once = open.with({once: true, signal: AbortSignal.timeout(longestLookMs)});
-    return await withTimeout(look(once), longestLookMs, open.signal);
+    const limited = open.with({once, signal: AbortSignal.timeout(longestMs)});
+    return await withTimeout(look(limited), longestMs, open.signal);
   } catch {
     return undefined;
   }

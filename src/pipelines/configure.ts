@@ -11,8 +11,7 @@ import {guardTarget} from '../operations/guard/guards.js';
 import type {Outlet} from '../operations/host.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {TargetOptions} from '../operations/options.js';
-import {allItems} from '../operations/pages.js';
-import {allowChange, invoke} from '../operations/call-backend.js';
+import {allowChange} from '../operations/call-backend.js';
 import {
   applyConfiguration,
   applyingCapabilities,
@@ -27,6 +26,7 @@ import {
   unsupportedWarnings,
   verifyConfiguration,
 } from '../operations/targets/compare-target.js';
+import {readProjects} from '../operations/targets/find-targets.js';
 import {reportMade, settingsToComplete} from '../operations/targets/copy-target.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {count} from '../text/sentence.js';
@@ -42,7 +42,7 @@ export async function listProjects(options: ListProjectsOptions, host: PipelineH
     name: 'list',
     title: 'List the projects',
     async run(open, outlet) {
-      const projects = await allItems((range) => invoke(open, 'listProjects', range));
+      const projects = await readProjects(open);
       outlet.title(`Found ${count(projects.length, 'project')}`);
       return {backend: open.project.backend, projects};
     },

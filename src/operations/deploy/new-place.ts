@@ -1,6 +1,7 @@
 import {createError} from '../../errors/index.js';
 import {near} from '../../text/suggest.js';
-import {quickLook} from '../call-backend.js';
+import {failsEveryRequest} from '../../backends/answers.js';
+import {quickLook, unlessUnreadable} from '../call-backend.js';
 import {refuseUnsafe, safetyOf} from '../guard/safety.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {NewPlace, ReleaseOptions} from '../options.js';
@@ -26,6 +27,21 @@ export interface PlaceLook {
   readonly listedUrl?: string | undefined;
 }
 
+/**
+ * Looks for what may be mistyped, with retries, for a short time. A look that fails ends no push, but is told.
+ * @param place what is looked for: `target qa`
+ */
+async function lookPatiently<Result>(
+  open: OpenBackend,
+  place: string,
+  look: (open: OpenBackend) => Promise<Result>,
+): Promise<Result | undefined> {
+  const found = await quickLook(open, async (again) => ({result: await look(again)}), {once: false, longestMs: 5000});
+  open.signal.throwIfAborted();
+  if (found === undefined) open.host.outlet.note(`Could not check whether the ${place} exists.`);
+  return found?.result;
+}
+
 const notCreated = 'None is created because of --no-create (create: false, MYCLI_CREATE=false).';
 
 /** Looks whether a call would create its target or project. @throws RuntimeCliError if that is forbidden */
@@ -36,8 +52,9 @@ export async function lookForPlace(
   const isForbidden = create === false || safetyOf(open.host).includes('no-create');
   if (!isForbidden && (confirmNew === undefined || create === true)) return {};
   if (targetSlug === undefined) return {newPlace: await newProject(open, isForbidden)};
-  const targets = isForbidden ? await readTargets(open) : await quickLook(open, targetsIfListed);
-  open.signal.throwIfAborted();
+  const targets = isForbidden
+    ? await readTargets(open)
+    : await lookPatiently(open, `target ${targetSlug}`, targetsIfListed);
   if (targets === undefined) return {};
   const known = targets.find((item) => item.targetSlug === targetSlug);
   if (known !== undefined) return {listedUrl: known.url};
@@ -50,8 +67,9 @@ export async function lookForPlace(
 
 async function newProject(open: OpenBackend, isForbidden = false): Promise<NewPlace | undefined> {
   const {projectSlug: slug} = open;
-  const others = await otherProjects(open, isForbidden);
-  open.signal.throwIfAborted();
+  const others = await otherProjects(open, (read) =>
+    isForbidden ? unlessUnreadable(open, read(open), failsEveryRequest) : lookPatiently(open, `project ${slug}`, read),
+  );
   if (others === undefined) return undefined;
   const meant = near(slug, others, mostWrong(slug));
   if (!isForbidden) return {kind: 'project', slug, meant};

@@ -1,14 +1,14 @@
 import type {TargetStatus} from './options.js';
-import {failsEveryRequest, shownUrl} from '../../backends/answers.js';
+import {shownUrl} from '../../backends/answers.js';
 import {isUnderWay} from '../../backends/members.js';
-import type {BundleId, TargetItem} from '../../backends/contract.js';
+import type {BundleId, ProjectItem, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import type {RuntimeCliErrorOptions} from '../../errors/runtime-cli-error.js';
 import {suggestNames, meantNames, near, placeFlags} from '../../text/suggest.js';
 import {liveDeployment, readHistory} from '../list-bundles.js';
 import {allItems} from '../pages.js';
-import {invoke, quickLook, unlessUnreadable} from '../call-backend.js';
+import {invoke, quickLook} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {TargetResult} from '../options.js';
 
@@ -197,16 +197,20 @@ export async function explainEmpty(open: OpenBackend, what: string): Promise<voi
   if (suggestions.length > 0) throw emptyProject(open, what, {suggestions});
 }
 
+export function readProjects(open: OpenBackend): Promise<readonly ProjectItem[]> {
+  return allItems((range) => invoke(open, 'listProjects', range));
+}
+
 /**
  * The slugs of the projects that the credentials reach. Undefined if this is one, or nobody knows.
- * @param isThorough whether they are read however long it takes
+ * @param look how long and how often they are read. @default as what only improves a message
  */
-export async function otherProjects(open: OpenBackend, isThorough = false): Promise<readonly string[] | undefined> {
+export async function otherProjects(
+  open: OpenBackend,
+  look: (read: typeof readProjects) => Promise<readonly ProjectItem[] | undefined> = (read) => quickLook(open, read),
+): Promise<readonly string[] | undefined> {
   if (open.backend.listProjects === undefined) return undefined;
-  const read = (reader: OpenBackend) => allItems((range) => invoke(reader, 'listProjects', range));
-  const projects = isThorough
-    ? await unlessUnreadable(open, read(open), failsEveryRequest)
-    : await quickLook(open, read);
+  const projects = await look(readProjects);
   const slugs = projects?.map(({projectSlug}) => projectSlug);
   return slugs?.includes(open.projectSlug) ? undefined : slugs;
 }

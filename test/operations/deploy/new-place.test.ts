@@ -3,6 +3,7 @@ import type {NewPlace} from '../../../src/operations/options.js';
 import {createTarget} from '../../../src/pipelines/targets.js';
 import {acme} from '../acme.js';
 import {deployBundle, promoteBundle, pushRuntimeBundle} from '../calls.js';
+import {stepHost} from '../../pipelines/step-host.js';
 import {startService, type Service} from '../pushed-bundles.js';
 
 /** A project that has the target `production`, and what its deployments asked about. */
@@ -39,6 +40,27 @@ describe('a new target', () => {
     expect(writes()).toEqual([]);
     expect(await pushRuntimeBundle(push, project.host)).toMatchObject({deployed: true});
     expect(asked).toEqual([typo]);
+  });
+
+  test.each(['legacy', 'api'] as const)(
+    'is looked for again when the service limits requests (%s)',
+    async (preference) => {
+      const {options, project, asked, runtime} = await startShop(preference);
+      runtime.addFault('429x2:route=targets');
+      await pushRuntimeBundle({...options, targetSlug: 'prodction'}, project.host);
+      expect(asked).toEqual([typo]);
+    },
+  );
+
+  test('that cannot be looked for is deployed to, which is told', async () => {
+    const {options, project, asked, runtime} = await startShop();
+    runtime.addFault('404x1:route=targets');
+    const lines: string[] = [];
+    const {terminal} = stepHost({info: (line) => void lines.push(line)}).host;
+    const result = await pushRuntimeBundle({...options, targetSlug: 'prodction'}, {...project.host, terminal});
+    expect(result).toMatchObject({deployed: true});
+    expect(asked).toEqual([]);
+    expect(lines.join('\n')).toContain('Could not check whether the target prodction exists.');
   });
 
   test('may be mistaken for the name of one whose slug the service made', async () => {
