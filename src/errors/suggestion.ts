@@ -57,6 +57,15 @@ export interface RunSurroundings {
   readonly settings: readonly RunSetting[];
 }
 
+/** What suggested commands have for a value that is never shown. mycli refuses it, so that nothing else is reached. */
+export const hiddenValue = '…';
+
+/** A word of a flag without its value: `url=…` of `--backend-option`, `--message=…`. */
+export function hiddenWord(flag: string, word: string): string {
+  const [name = ''] = (flag === '--backend-option' ? /^[^=]*=/ : /^--[\w-]+=/).exec(word) ?? [];
+  return name + hiddenValue;
+}
+
 /** For a call, not a run of a command. */
 export const nowhere: RunSurroundings = {program: ['mycli'], folder: '', config: [], typed: [], settings: []};
 
@@ -119,10 +128,14 @@ export function completeCommand(
   // Another project has settings and folders of its own.
   const known = other === undefined ? flagsOfCommands[id] : folders;
   const resolved = other === undefined ? settings : [];
+  if (words.includes('--help')) return [id, ...words];
+  // As long as no settings are resolved, the flags are all that is known of them.
   const repeats = ({flag, commands}: TypedFlag) =>
-    commands.includes(id) && known?.includes(flag) !== true && wordsOf(flag, words).length === 0;
-  if (again) words.push(...flags.filter(repeats).flatMap((one) => one.words));
-  if (known === undefined || words.includes('--help')) return [id, ...words];
+    commands.includes(id) &&
+    wordsOf(flag, words).length === 0 &&
+    (known?.includes(flag) === true ? settings.length === 0 : again);
+  words.push(...flags.filter(repeats).flatMap((one) => one.words));
+  if (known === undefined) return [id, ...words];
   const skipped = otherFlags(words, settings);
   for (const {flag, run, fresh} of resolved.filter((one) => known.includes(one.flag) && !skipped.includes(one.flag))) {
     const given = wordsOf(flag, words);

@@ -132,29 +132,37 @@ function formsOf(secrets: readonly string[]): readonly string[] {
 /** The user and password of a URL, also one that is invalid because the password contains a slash or the like. */
 const urlCredentials = /(\b[a-z][\w+.-]{0,30}:[/]{2})(?:[^/?#]*@|[^/?#@:]*:(?!\d{1,5}[/?#])(?:[^@]{0,200}@)+)/gi;
 
-/** Users of URLs that are no secrets: accounts of SSH, and the placeholders of documentation. */
-const plainUser = /^(?:(?:git\+)?ssh|sftp):[/]{2}[^/?#@:]*@$|:[/]{2}(?:USER(?::PASSWORD)?|TOKEN)@$/;
+/** Users of URLs that are no secrets: accounts of SSH and databases. With other schemes, a user may be a token. */
+const account =
+  /^(?:(?:git\+)?ssh|sftp|postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|mssql|sqlserver):[/]{2}[^/?#@:]*@$/i;
+/** Those of documentation. */
+const placeholder = /:[/]{2}(?:USER(?::PASSWORD)?|TOKEN)@$/;
 
 function maskUser(url: string, scheme: string): string {
-  return plainUser.test(url) ? url : `${scheme}${mask}@`;
+  return account.test(url) || placeholder.test(url) ? url : `${scheme}${mask}@`;
 }
 
-/** The password of a URL, and the user with it. The URL may be invalid; the password may have any character. */
+/**
+ * The password of a URL, and the user with it. The URL may be invalid; the password may have any character. Of a
+ * connection string as databases have it, the password.
+ */
 export function passwordsIn(text: string): readonly string[] {
+  const pairs = [...text.matchAll(/(?<![^\s;&?])(?:password|passwd|pwd)\s{0,9}=\s{0,9}([^\s;&]+)/gi)];
   const url = /^(?:[a-z][\w+.-]*:?[/\\]+|https?:|[/\\]{2,})([^/?#@:]*:(?![/]{2})([^/?#]*|(?!\d{1,5}[/?#]).*))@/is;
   const [, both, password] = url.exec(text.trim()) ?? [];
-  return both === undefined || password === undefined ? [] : [both, password];
+  const assigned = pairs.flatMap(([, value = '']) => value);
+  return both === undefined || password === undefined ? assigned : [both, password, ...assigned];
 }
 
 /** Whether a text is a URL with a password, or with a user that is masked. */
 export function hasCredentials(text: string): boolean {
   const [user] = /^[a-z][\w+.-]*:[/]{2}[^/?#]*@/i.exec(text.trim()) ?? [];
-  return passwordsIn(text).length > 0 || (user !== undefined && !plainUser.test(user));
+  return passwordsIn(text).length > 0 || (user !== undefined && maskUser(user, '') !== user);
 }
 
 function maskQueries(word: string): string {
   const parts = word.split('#').map((part) => {
-    const url = part.search(/\bhttps?:\/\//i);
+    const url = part.search(/\b[a-z][\w+.-]{0,30}:\/\//i);
     const query = url === -1 ? -1 : part.indexOf('?', url) + 1;
     return query > 0 && query < part.length ? `${part.slice(0, query)}${mask}` : part;
   });

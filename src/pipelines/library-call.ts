@@ -1,6 +1,6 @@
 import type {BackendSettings} from '../backends/built-in-backends.js';
 import {exitCodes, isRuntimeCliError, withCompleteCommands} from '../errors/index.js';
-import {nowhere, type RunSurroundings} from '../errors/suggestion.js';
+import {hiddenWord, nowhere, type RunSurroundings} from '../errors/suggestion.js';
 import {messageOf} from '../errors/system-failure.js';
 import type {EventError, FailureEvent} from '../operations/events.js';
 import {callBackSafely} from '../operations/host.js';
@@ -59,7 +59,7 @@ export async function callFromLibrary<Options extends CallOptions, Result extend
 
 /** What a call knows that a shell does not: all that it was given. */
 function surroundingsOf(options: Place, {env}: PipelineHost): RunSurroundings {
-  const {projectSlug, targetSlug, preference, apiConnection} = options;
+  const {projectSlug, targetSlug, preference, apiConnection, backendOptions = {}} = options;
   const values: readonly (readonly [flag: `--${string}`, value: string | undefined])[] = [
     ['--project', projectSlug],
     ['--target', targetSlug],
@@ -69,7 +69,9 @@ function surroundingsOf(options: Place, {env}: PipelineHost): RunSurroundings {
     ['--organization', apiConnection?.organizationId],
   ];
   const settings = values.flatMap(([flag, value]) => (value === undefined ? [] : [{flag, run: [value], fresh: []}]));
-  return {...nowhere, settings};
+  // Their values may be secrets, which only their backend knows.
+  const run = Object.keys(backendOptions).map((name) => hiddenWord('--backend-option', `${name}=`));
+  return {...nowhere, settings: [...settings, {flag: '--backend-option', run, fresh: []}]};
 }
 
 function reportOf(error: unknown, status: FailureEvent['status']): EventError {

@@ -194,11 +194,10 @@ class RunningStep {
 
   #shown(): ShownProgress | undefined {
     const now = performance.now();
-    if (this.#retry !== undefined) {
-      const {event, at} = this.#retry;
-      const leftMs = Math.max(0, at + event.delayMs - now);
+    const {event, at = 0} = this.#retry ?? {};
+    const leftMs = at + (event?.delayMs ?? 0) - now;
+    if (event !== undefined && leftMs > 0)
       return {text: describeRetry(event, `${String(Math.ceil(leftMs / 1000))} s`), isWait: false};
-    }
     const shown = this.#progress && this.#text.describe(this.#progress);
     return shown?.isWait === true
       ? {...shown, text: `${shown.text} (${describeDuration(now - this.#startedAt)})`}

@@ -26,8 +26,8 @@ export function shellLine(...args: readonly string[]): string {
 }
 
 function quoted(arg: string): string {
-  if (onWindows) return /^[\w+=:./\\-]+$/.test(arg) ? arg : quotedOnWindows(arg);
-  return /^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
+  if (onWindows) return /^[\w+=:./\\…-]+$/.test(arg) ? arg : quotedOnWindows(arg);
+  return /^[\w@%+=:,./…-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /**

@@ -116,6 +116,11 @@ describe('createRedactor', () => {
     // SSH needs the user, who is no secret.
     ['cannot reach sftp://me@host.test:22/x', 'cannot reach sftp://me@host.test:22/x'],
     ['git+ssh://git@host.test/x', 'git+ssh://git@host.test/x'],
+    // Nor is a database's. With other schemes, it may be a token.
+    ['mariadb://shop@host.test:3306/x', 'mariadb://shop@host.test:3306/x'],
+    ['mariadb://shop:canary@host.test:3306/x', 'mariadb://***@host.test:3306/x'],
+    ['nats://canary@host.test', 'nats://***@host.test'],
+    ['postgres://host.test/x?password=canary', 'postgres://host.test/x?***'],
     ['must be acme://USER@HOST[:PORT]', 'must be acme://USER@HOST[:PORT]'],
     ['such as http://USER:PASSWORD@HOST', 'such as http://USER:PASSWORD@HOST'],
   ])('turns %j into %j', (text, expected) => {
@@ -149,6 +154,8 @@ describe('createRedactor', () => {
     ['https:ops:hunter2pw@127.0.0.1', 'hunter2pw'],
     [String.raw`https:\\ops:hunter2pw@127.0.0.1`, 'hunter2pw'],
     ['//ops:hunter2pw@127.0.0.1', 'hunter2pw'],
+    ['host=a.example user=ops PASSWORD=hunter2pw', 'hunter2pw'],
+    ['Server=a.example;Pwd = hunter2pw;Encrypt=true', 'hunter2pw'],
   ])('masks the password of %j by itself, too', (url, password) => {
     const mask = createRedactor([...passwordsIn(url)]);
     const shell = url.replaceAll("'", String.raw`'\''`);

@@ -86,6 +86,9 @@ describe('a step on a terminal', () => {
     expect(outputs.at(-1)).toBe('The download broke off after 9961472 bytes: retry 3 of 3 in 4 s');
     vi.advanceTimersByTime(2500);
     expect(outputs.at(-1)).toBe('The download broke off after 9961472 bytes: retry 3 of 3 in 2 s');
+    // What goes on then says so itself.
+    vi.advanceTimersByTime(1600);
+    expect(outputs.at(-1)).toBe('');
   });
 
   test('a stall is shown as it goes on, without a further byte', () => {

@@ -3,21 +3,24 @@ import type {Interfaces} from '@oclif/core';
 import {Command} from '@oclif/core/command';
 import {CommandContext} from './command-context.js';
 import type {Session} from './session.js';
-import {isUsageError, usageError} from './error-report.js';
+import {isUsageError, usageError, type ParsedFlags} from './error-report.js';
 import {globalFlags, refuseExpanded, rejectEmptyValues} from './flags.js';
 import type {HostConfig} from './host-config.js';
 import type {Documents} from '../output/documents.js';
 import type {JsonDocument} from '../output/output.js';
 import {givenValue, givenValues, markValues, rejectSwitchValues, withoutMarks} from './command-line.js';
 import {isRuntimeCliError} from '../../errors/index.js';
+import {hiddenWord} from '../../errors/suggestion.js';
 import {flagValue} from '../../text/suggest.js';
-import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
+import {definitions, secretKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {misspeltVariables, type SettingsUse} from '../settings/load-settings.js';
 import type {BackendReach} from '../settings/reach-backends.js';
 
 export * as Args from '@oclif/core/args';
 export * as Flags from '@oclif/core/flags';
 export type {CommandContext} from './command-context.js';
+
+const secretFlags: ReadonlySet<string> = new Set(secretKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
 type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
@@ -90,7 +93,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
   }
 
   async #execute(session: Session): Promise<JsonDocument | undefined> {
-    const {flags, args, argv, raw} = await this.#parsed();
+    const {flags, args, argv} = await this.#parsed();
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;
     this.words = argv.map(String);
@@ -98,17 +101,6 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     if (isEndless) session.output.expectLines();
     const context = new CommandContext(session, flags, this.config, changes === 'service');
     for (const line of misspeltVariables(session.env)) session.output.warn(line);
-    const {cwd: folder = '', config: file} = this.flags;
-    const config = file === undefined ? [] : flagValue('--config', file);
-    const typed = raw.flatMap((token) => {
-      if (token.type !== 'flag' || token.flag in globalFlags) return [];
-      const {flag: name, input} = token;
-      const isSwitch = typeof flags[name] === 'boolean';
-      const words = isSwitch ? [`--${flags[name] ? '' : 'no-'}${name}`] : flagValue(`--${name}`, withoutMarks(input));
-      const commands = this.config.commands.filter((one) => name in one.flags).map(({id}) => id);
-      return [{flag: `--${name}` as const, words, commands}];
-    });
-    session.output.completeHints({folder, config, typed});
     try {
       // A dry run has no outcome.
       if (changes !== 'service' || !('output-env' in this.ctor.flags) || flags['dry-run'] === true)
@@ -136,13 +128,34 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     try {
       const options = {flags, args: Object.fromEntries(own), strict};
       const parsed = await this.parse(options, markValues(this.argv, flags));
-      const values = Object.entries(parsed.flags).map(([name, value]) => [name, unmarked(value)] as const);
-      const given = Object.fromEntries(values);
+      const given = this.#repeatFlags(parsed);
       rejectEmptyValues(given);
       return {...parsed, flags: given};
     } catch (error) {
-      throw isUsageError(error) ? usageError(error, this.id) : error;
+      if (!isUsageError(error)) throw error;
+      if (error.parse?.output !== undefined) this.#repeatFlags(error.parse.output);
+      throw usageError(error, this.id);
     }
+  }
+
+  /** Has suggested commands repeat the flags of the command line, which are returned. */
+  #repeatFlags({flags: marked, raw}: ParsedFlags): Readonly<Record<string, unknown>> {
+    const flags = Object.fromEntries(Object.entries(marked).map(([name, value]) => [name, unmarked(value)]));
+    const textOf = (name: string) => (typeof flags[name] === 'string' ? flags[name] : '');
+    const [folder, file] = [textOf('cwd'), textOf('config')];
+    const config = file === '' ? [] : flagValue('--config', file);
+    const typed = raw.flatMap((token) => {
+      if (token.type !== 'flag' || token.flag in globalFlags) return [];
+      const {flag: name, input} = token;
+      const isSwitch = typeof flags[name] === 'boolean';
+      const words = isSwitch
+        ? [`--${flags[name] === true ? '' : 'no-'}${name}`]
+        : flagValue(`--${name}`, wordToRepeat(name, withoutMarks(input)));
+      const commands = this.config.commands.filter((one) => name in one.flags).map(({id}) => id);
+      return [{flag: `--${name}` as const, words, commands}];
+    });
+    this.config.options.session().output.completeHints({folder, config, typed});
+    return flags;
   }
 
   /** Tells plugins how each change ended. The outcome of the command stays, whatever they do. */
@@ -161,6 +174,12 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     if (signal.aborted) await Promise.all(told.map((tell) => tell()));
     else for (const tell of told) await tell();
   }
+}
+
+/** A value to type again. The secrets are not known yet: of what may be one, only the name of its file is shown. */
+function wordToRepeat(flag: string, value: string): string {
+  const isFile = /^(?:[^=]*=)?(?:@|-$)/.test(value);
+  return isFile || !(flag === 'backend-option' || secretFlags.has(flag)) ? value : hiddenWord(`--${flag}`, value);
 }
 
 function unmarked(value: unknown): unknown {

@@ -83,8 +83,12 @@ export interface OclifError extends Error {
       readonly args?: object;
       readonly argv?: readonly string[];
     };
-    readonly output?: {readonly flags?: Readonly<Record<string, unknown>>};
+    readonly output?: ParsedFlags;
   };
+}
+
+export interface ParsedFlags extends Pick<Interfaces.ParserOutput, 'raw'> {
+  readonly flags: Readonly<Record<string, unknown>>;
 }
 
 export function requestedExitCode(error: unknown): number | undefined {

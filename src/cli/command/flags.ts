@@ -1,4 +1,5 @@
 import {createError} from '../../errors/index.js';
+import {hiddenValue} from '../../errors/suggestion.js';
 import {exists} from '../../files/read-file.js';
 import {defaultListLimit} from '../../settings/schemas.js';
 import {
@@ -64,8 +65,19 @@ export const projectFlags = withoutTarget;
 
 const settingFlags: ReadonlySet<string> = new Set(settingKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
-/** Refuses `--output=` and the like. Values of settings are checked with those from other sources. */
+/**
+ * Refuses `--output=` and the like, and what a suggested command has for a value that is not shown. Values of settings
+ * are checked with those from other sources.
+ */
 export function rejectEmptyValues(values: FlagValues): void {
+  const isHidden = (value: unknown) => typeof value === 'string' && value.replace(/^[^=]*=/, '') === hiddenValue;
+  const hidden = Object.keys(values).find((name) => [values[name]].flat().some(isHidden));
+  if (hidden !== undefined) {
+    const message = `The ${hiddenValue} in --${hidden} stands for a value that is not shown, because it may be secret.`;
+    throw createError('ERR_USAGE', message, {
+      suggestions: ['Pass the value itself. Where a variable sets it, leave the flag out.'],
+    });
+  }
   const empty = Object.keys(values).find((name) => values[name] === '' && !settingFlags.has(name));
   if (empty !== undefined) throw createError('ERR_USAGE', `--${empty} must not be empty.`);
 }

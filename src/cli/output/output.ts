@@ -1,5 +1,5 @@
 import {Writable} from 'node:stream';
-import {styleText} from 'node:util';
+import {isDeepStrictEqual, styleText} from 'node:util';
 import {createError} from '../../errors/index.js';
 import {isRecord} from '../../text/json.js';
 import {createMasker, createRedactor} from '../../http/redact.js';
@@ -20,10 +20,12 @@ import {systemCode} from '../../errors/system-failure.js';
 import {shellLine} from '../../text/suggest.js';
 import {
   completeCommand,
+  hiddenWord,
   nowhere,
   partsOf,
   suggestionText,
   type CommandToRun,
+  type RunSetting,
   type RunSurroundings,
   type Suggestion,
 } from '../../errors/suggestion.js';
@@ -283,14 +285,17 @@ export class Output implements Logger {
     return suggestions.map((suggestion) => suggestionText(suggestion, this.#surroundings()));
   }
 
-  /** Without what would be masked: no shell can run such a command, and what has set options still does. */
+  /** With `hiddenValue` for what would be masked. Of an option, its name stays. */
   #surroundings(): RunSurroundings {
     const {typed, settings} = this.#hints;
-    const isShown = (value: string) => this.clean(value) === value;
-    const shown = settings.map((one) =>
-      one.flag === '--backend-option' ? {...one, run: one.run.filter((value) => isShown(value))} : one,
-    );
-    return {...this.#hints, typed: typed.filter(({words}) => words.every(isShown)), settings: shown};
+    const shown = (flag: string, words: readonly string[]) =>
+      words.map((word) => (this.clean(word) === word ? word : hiddenWord(flag, word)));
+    const isNew = ({run, fresh}: RunSetting) => !isDeepStrictEqual(run, fresh);
+    return {
+      ...this.#hints,
+      typed: typed.map((one) => ({...one, words: shown(one.flag, one.words)})),
+      settings: settings.map((one) => (isNew(one) ? {...one, run: shown(one.flag, one.run)} : one)),
+    };
   }
 
   #render(sentence: Suggestion): string {

@@ -40,7 +40,7 @@ export async function readPluginSettings(
     secretEnv.some((variable) => Boolean(env[variable])) || secrets.some((key) => given[key] instanceof OptionText);
   if (hasSecrets) configuredAddresses(given, context);
   const takesStored = secrets.length + secretEnv.length > 0;
-  const stored = takesStored ? await storedSecrets({name, secretEnv}, given, env, credentialFile) : {};
+  const stored = takesStored ? await storedSecrets({name, secrets, secretEnv}, given, env, credentialFile) : {};
   output.addSecrets(Object.values(stored));
   const isNamed = [backend.name, qualifiedName(plugin, backend.name)].includes(settings.runtimeBackend.value);
   const read = isNamed ? await readSecretFlags(secrets, context) : {};
@@ -138,13 +138,19 @@ export function typedOptions({'backend-option': texts = []}: CommandContext['fla
   );
 }
 
+/** The origins that a login is for. What a user passes for a secret is none: its text, or the name of its file. */
+export function loginOrigins(secrets: readonly string[], given: PluginSettings['options']): readonly string[] {
+  const isAddress = ([name, value]: [string, unknown]) => !(secrets.includes(name) && value instanceof OptionText);
+  return originsIn(Object.fromEntries(Object.entries(given).filter(isAddress)));
+}
+
 /**
  * The secrets that `auth:login` stored for a backend. They are used as a whole or not at all: not if one of them comes
  * from elsewhere, and not with options that name another address than at the login.
  * @param given the options from all other sources
  */
 export async function storedSecrets(
-  {name: backend, secretEnv = []}: Pick<Backend, 'name' | 'secretEnv'>,
+  {name: backend, secrets = [], secretEnv = []}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
   given: Readonly<Record<string, unknown>>,
   env: Environment,
   file: CredentialFile,
@@ -153,7 +159,7 @@ export async function storedSecrets(
   const stored = ownValue(backends, backend);
   const isGiven = (name: string) => (secretEnv.includes(name) ? Boolean(env[name]?.trim()) : given[name] !== undefined);
   if (stored === undefined || stored.options.some(isGiven)) return {};
-  const other = originsIn(given).find((origin) => !stored.origins.includes(origin));
+  const other = loginOrigins(secrets, given).find((origin) => !stored.origins.includes(origin));
   if (other === undefined) return stored.values;
   file.warn(`The secrets stored for the ${backend} backend are not used, because they were not stored for ${other}.`, [
     ['To store them for it, run: ', {run: ['auth:login', ...flagValue('--runtime-backend', backend)]}],

@@ -25,13 +25,13 @@ import {checkedSecret, credentialSettings, keyFileIn} from '../settings/load-set
 import {loadAllBackends} from '../settings/load-backends.js';
 import {
   divideSecrets,
+  loginOrigins,
   optionsFor,
   readPluginSettings,
   readSecretFlags,
   type PluginSettings,
 } from '../settings/plugin-settings.js';
 import {readBackend} from '../settings/reach-backends.js';
-import {originsIn} from '../settings/option-addresses.js';
 import {describeSettings, flagUsage, missingSetting, type Settings} from '../settings/settings.js';
 import {confirmDestinations, pluginDestinations, type Destination} from './confirm-addresses.js';
 import {aboutCredentials, askService, isRefusal} from './check-credentials.js';
@@ -199,7 +199,7 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
   const enter = (values: Readonly<Record<string, string>>): Entered => {
     const options = Object.keys(values);
     const {variables, options: secrets} = divideSecrets(values, backend.secretEnv ?? []);
-    const credentials = {options, values: {...values}, origins: [...originsIn(given)]};
+    const credentials = {options, values: {...values}, origins: [...loginOrigins(backend.secrets ?? [], given)]};
     return {
       facts: {backend: name, options, kind: 'options'},
       secrets: Object.values(values),

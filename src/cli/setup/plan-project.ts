@@ -78,7 +78,7 @@ export async function planProject(
   const {cwd, output} = context;
   const {value: preference} = settings.runtimeBackend;
   // What the project's configuration will imply is not known yet.
-  output.completeHints({settings: []});
+  output.completeHints({typed: [], settings: []});
   if (isPluginBackend(preference)) await pluginOf(preference, context, settings);
   const built = await checkGuess(await detectBuild(cwd), cwd);
   const detected = await checkServer(built, context, settings, setup.asks);

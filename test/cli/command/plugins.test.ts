@@ -71,16 +71,21 @@ describe('a push through a plugin', () => {
     expect(stdout + stderr).not.toContain(token);
   });
 
-  test('is named in a suggested command with the options that the folder does not give', async () => {
+  const database = 'mariadb://shop@db.example:3306/other';
+  test.each([
+    ['eu', 'eu'],
+    [database, database],
+    ['mariadb://shop:canary@db.example:3306/other', '…'],
+  ])('is named in a suggested command with the options that the folder does not give: %s', async (region, shown) => {
     await using bench = await createPluginBench('acme');
     const memory = join(bench.root, 'memory');
     const backends = {acme: {memory, retries: 1, zone: 'a'}};
     await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify({runtimeBackend: 'acme', backends}));
     await writeFile(join(bench.project, 'token.txt'), `${token}\n`);
     const flags = ['retries=7', 'zone=a', 'token=@token.txt'].flatMap((option) => ['--backend-option', option]);
-    const {stdout} = await bench.mycli(['bundle:push', ...flags], {MYCLI_BACKEND_OPTION: 'region=eu'});
+    const {stdout} = await bench.mycli(['bundle:push', ...flags], {MYCLI_BACKEND_OPTION: `region=${region}`});
     const suggested = /Deploy it: (mycli .*)/.exec(stdout)?.[1] ?? stdout;
-    const named = ['retries=7', 'region=eu', 'token=@token.txt'].map((option) => `--backend-option ${option}`);
+    const named = ['retries=7', `region=${shown}`, 'token=@token.txt'].map((option) => `--backend-option ${option}`);
     expect(suggested.slice(suggested.indexOf(' --target TARGET'))).toBe(` --target TARGET ${named.join(' ')}`);
   });
 

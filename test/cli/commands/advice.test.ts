@@ -8,6 +8,7 @@ import {fileURLToPath} from 'node:url';
 import glob from 'fast-glob';
 import {beforeEach, describe, expect, test} from 'vitest';
 import type {LocalRuntime, LocalRuntimeOptions} from '../../../src/testing.js';
+import {createError} from '../../../src/errors/index.js';
 import {flagsOfCommands} from '../../../src/errors/suggestion.js';
 import {BearerTokenStrategy, deployBundle} from '../../../src/index.js';
 import {binary, type Ended} from '../spawn-cli.js';
@@ -15,6 +16,7 @@ import {runWarm} from '../warm-cli.js';
 import {makeFolder} from '../../folder.js';
 import {startRuntime} from '../../local-runtime/with-runtime.js';
 import {shellLine} from '../../../src/text/suggest.js';
+import {acme} from '../../operations/acme.js';
 
 // What commands say when something is missing, and what they say to type next: true, complete, and once.
 
@@ -220,6 +222,17 @@ describe('a suggested command, pasted into a fresh shell of the same folder', ()
     });
   });
 
+  test('names the options that a call of the library has for a plugin, without their values', async () => {
+    const backendOptions = {url: 'acme://a.example', pin: 'canary'};
+    const deploy = () => Promise.reject(createError('ERR_BUNDLE_UNKNOWN', 'There is no such bundle.'));
+    const listBundles = () => Promise.resolve({bundles: [], total: 0});
+    const call = deployBundle({...acme({deploy, listBundles}), backendOptions, bundleId: '99'});
+    const command = '--runtime-backend acme --backend-option url=… --backend-option pin=…';
+    await expect(call).rejects.toMatchObject({
+      suggestions: expect.arrayContaining([expect.stringContaining(command)]) as string[],
+    });
+  });
+
   test('has a row for each command that is suggested, with flags that it has', async () => {
     const manifest = JSON.parse(await readFile(join(ownRoot, 'oclif.manifest.json'), 'utf8')) as Manifest;
     for (const [id, flags] of Object.entries(flagsOfCommands)) {
@@ -250,6 +263,11 @@ describe('an argument', () => {
 
   test.each([
     ['rollback 3', 'Pass --to 3.'],
+    [
+      'promote 5 -t qa -p other -C . --runtime-backend acme --backend-option url=acme://u:canary@a.example',
+      'run mycli deploy 5 --target qa --project other --runtime-backend acme --backend-option url=… -C .\n',
+    ],
+    ['deploy --origin http://a.example --api-key canary', 'mycli push --origin http://a.example --api-key …\n'],
     ['push staging', 'If it is the target, pass --target staging.'],
     ['target:create qa staging', 'If it is the target to copy or the project, pass --copy-from staging or --project'],
     ['target:delete qa qb', 'It takes one target. Run it again for another.'],

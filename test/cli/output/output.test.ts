@@ -113,14 +113,38 @@ describe('for people', () => {
     expect(texts().stderr).toBe(`Error: It failed.\n  Run ${told}.\n`);
   });
 
-  test('the command to type has no option that would be masked, so that it can run', () => {
+  test.each([
+    ['sftp://me@a.example', 'sftp://me@a.example'],
+    ['mariadb://shop@127.0.0.1:33306/other', 'mariadb://shop@127.0.0.1:33306/other'],
+    ['postgresql://shop@db.example/other', 'postgresql://shop@db.example/other'],
+    ['mariadb://shop:pw@127.0.0.1:33306/other', '…'],
+    ['postgres://db.example/other?password=pw', '…'],
+    ['https://me@c.example', '…'],
+    ['canary-1', '…'],
+  ])('the command to type has the option %s as %s: what would be masked has to be passed', (value, shown) => {
     const {output, texts} = collect();
     output.addSecrets(['canary-1']);
-    const run = ['url=sftp://me@a.example', 'pin=canary-1', 'proxy=http://me:pw@b.example', 'to=https://me@c.example'];
-    output.completeHints({settings: [{flag: '--backend-option', run, fresh: []}]});
-    output.error('It failed.', [[{run: ['bundle:list', '--runtime-backend', 'acme']}]]);
-    const command = 'mycli bundle:list --runtime-backend acme --backend-option url=sftp://me@a.example';
+    output.completeHints({settings: [{flag: '--backend-option', run: [`url=${value}`], fresh: []}]});
+    const run = ['bundle:rollback', '--runtime-backend', 'acme'];
+    const command = `mycli bundle:rollback --runtime-backend acme --backend-option url=${shown}`;
+    output.error('It failed.', [[{run}]]);
     expect(texts().stderr).toBe(`Error: It failed.\n  ${command}\n`);
+    expect(output.texts([[{run}]])).toEqual([command]);
+  });
+
+  test('the command to type keeps a flag whose value would be masked, unless the folder has it', () => {
+    const {output, texts} = collect();
+    const check = 'https://shop.example/health?token=canary';
+    const commands = ['bundle:push'];
+    output.completeHints({
+      typed: [
+        {flag: '--check', words: ['--check', check], commands},
+        {flag: '--message', words: [`--message=-${check}`], commands},
+      ],
+      settings: [{flag: '--project', run: [check], fresh: [check]}],
+    });
+    output.error('It failed.', [[{run: ['bundle:push', 'build'], again: true}]]);
+    expect(texts().stderr).toBe('Error: It failed.\n  mycli bundle:push build --check … --message=…\n');
   });
 
   test('secrets are masked in every line', () => {

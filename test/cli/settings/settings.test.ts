@@ -233,7 +233,7 @@ test('a command to type has the URLs of a backend as they are set', () => {
   const flags = {'runtime-backend': 'acme', 'backend-option': [`url=${typed}`, 'at=me@a.example']};
   const settings = resolved({flags, env: {MYCLI_BACKEND_OPTION: `proxy=${variable}`}});
   const options = runSettings(settings, resolved({}), flags, '/work').find(({flag}) => flag === '--backend-option');
-  // Output leaves out those that it would mask.
+  // Output shows none that it would mask.
   expect(options?.run.toSorted()).toEqual(['at=me@a.example', `proxy=${variable}`, `url=${typed}`]);
 });
 

@@ -94,6 +94,12 @@ describe('the stored secrets of a backend', () => {
     ]);
   });
 
+  test.each(['@/run/secrets/pin', 'p@ss:word', 'b.example'])('login: a secret is no address: %s', async (text) => {
+    const given = {url: 'https://acme.example', pin: new OptionText(text)};
+    expect(await storedSecrets({name: 'acme', secrets: ['pin']}, given, {}, file)).toEqual({id: 'i', token: 'canary'});
+    expect(await storedSecrets({name: 'acme', secrets: ['pin']}, {pin: 'https://b.example'}, {}, file)).toEqual({});
+  });
+
   test.each([
     'postgres://db.example:5433/shop',
     'postgres://b.example:5432/shop',
