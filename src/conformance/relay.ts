@@ -21,6 +21,8 @@ export class Relay {
   requests = 0;
   /** How many bytes of bodies have been passed on since `arm`. */
   bytes = 0;
+  /** How many those were when each request began. */
+  bytesBefore: number[] = [];
   /** Whether a request can be answered with a status. */
   isHttp = true;
   #fault: Fault | undefined;
@@ -35,7 +37,7 @@ export class Relay {
 
   /** Counts requests from now on, and lets those of `fault` fail. */
   arm(fault?: Fault): void {
-    [this.requests, this.bytes, this.#fault, this.#isArmed] = [0, 0, fault, true];
+    [this.requests, this.bytes, this.bytesBefore, this.#fault, this.#isArmed] = [0, 0, [], fault, true];
     // A backend that keeps its connections makes others.
     for (const socket of this.#held) socket.destroy();
     this.#held.clear();
@@ -85,6 +87,7 @@ export class Relay {
   /** Counts a request, and returns what is to happen to it. */
   #next(): Fault['kind'] | undefined {
     this.requests += 1;
+    this.bytesBefore.push(this.bytes);
     const {kind, at = Infinity, lasts} = this.#fault ?? {};
     return this.requests === at || (this.requests > at && lasts === true) ? kind : undefined;
   }

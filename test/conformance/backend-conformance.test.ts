@@ -253,6 +253,20 @@ test('conformance: an address of another protocol is refused, without its creden
   await expect(first?.run()).rejects.toThrow(refused);
 });
 
+test('conformance: an upload that asks much before it sends is interrupted while it sends', async () => {
+  const create = () => {
+    const good = createShelfBackend();
+    const upload: typeof good.upload = async (bundle, context) => {
+      for (let asked = 0; asked < 20; asked += 1) await good.verify(context);
+      return good.upload(bundle, context);
+    };
+    return {...good, upload} as Backend;
+  };
+  const cases = backendConformance(create, fixtures).filter(({name}) => name.startsWith('resume: '));
+  expect(cases).toHaveLength(1);
+  expect(await failuresOf(cases)).toEqual({});
+});
+
 test('conformance: a case ends its services and removes its bundles, when it fails too, and shows no secret', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'mycli-test-'));
   onTestFinished(() => rm(folder, {recursive: true}));

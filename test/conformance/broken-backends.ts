@@ -326,6 +326,14 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenValues('cuts the values of variables at a second =', (value) => value.split('=').slice(0, 2).join('=')),
   brokenValues('drops = at the end of the values of variables', (value) => value.replace(/=+$/, '')),
   brokenValues('changes the line ends in values of variables', (value) => value.replaceAll('\r\n', '\n')),
+  broken('ignores the case of the names of variables', (good) => ({
+    setVariables: async ({set, ...request}, context) => {
+      const {items} = await good.listVariables({...request, limit: 100}, context);
+      const known = new Map(items.map(({name}) => [name.toLowerCase(), name]));
+      const values = Object.entries(set).map(([name, value]) => [known.get(name.toLowerCase()) ?? name, value]);
+      return good.setVariables({...request, set: Object.fromEntries(values)}, context);
+    },
+  })),
   broken('never replaces the value of a variable', (good) => ({
     setVariables: async ({targetSlug, set, ...request}, context) => {
       const {items} = await good.listVariables({targetSlug, limit: 5}, context);
@@ -542,6 +550,16 @@ export const brokenBackends: readonly BrokenBackend[] = [
       if (request.change !== 'remove') return;
       const from = redirect.from.replace(/\/\*$/, '');
       await good.changeRedirect({...request, redirect: {...redirect, from}}, context);
+    },
+  })),
+  broken('ignores the case of the path of a redirect that it removes', (good) => ({
+    changeRedirect: async ({redirect, ...request}, context) => {
+      const {items} = await good.listRedirects({...request, limit: 5}, context);
+      const known = items.find(({from}) => from.toLowerCase() === redirect.from.toLowerCase());
+      const removed = request.change === 'remove' ? (known ?? redirect) : redirect;
+      // Its column is unique.
+      if (request.change === 'add' && known) throw backendError('ERR_REJECTED', 'There is one already.');
+      return good.changeRedirect({...request, redirect: removed}, context);
     },
   })),
   brokenRedirects('decodes the paths of redirects', ({from, ...redirect}) => ({...redirect, from: decodeURI(from)})),

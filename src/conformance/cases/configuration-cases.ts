@@ -183,6 +183,11 @@ export const configurationCases = {
         await change('add', within);
         await change('remove', within);
         expectAnswer('the redirects after the removal of /old%20Page', await lines(), both);
+        // Both changes may be refused.
+        const upper = {from: '/OTHER', to: '/bare'};
+        await outcomeOf(change('add', upper));
+        await outcomeOf(change('remove', upper));
+        expectAnswer('the redirects after the removal of /OTHER', await lines(), both);
         await change('add', within);
         await change('remove', first);
         const left = [`/old%20Page /bare ${rest}`, both[1]];

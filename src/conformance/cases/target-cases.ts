@@ -146,6 +146,11 @@ export const targetCases = {
         await change({FOURTH: 'a value'}, []);
         await subject.becomes('the variables after a change of one', ['FIRST,FOURTH,SECOND2,THIRD'], names);
         await expectVariable(place, 'FIRST', 'replaced');
+        // It may be refused.
+        const {error: refused} = await outcomeOf(change({first: 'another'}, []));
+        const all = `FIRST,FOURTH,SECOND2,THIRD${refused ? '' : ',first'}`;
+        await subject.becomes('the variables after a change of "first"', [all], names);
+        await expectVariable(place, 'FIRST', 'replaced');
         const isShown = [listed, ...subject.parts.texts].some((text) => text.includes(canary));
         assert.ok(!isShown, 'Expected no list, log or error to have a value. One has.');
         const long = value.repeat(70);

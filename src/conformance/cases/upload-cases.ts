@@ -117,6 +117,7 @@ export function resumeCase(contentBytes: number): Case {
       relay.arm();
       await subject.upload(await subject.makeBundle({contentBytes}));
       const total = relay.requests;
+      const withHalf = 1 + relay.bytesBefore.findIndex((bytes) => bytes > contentBytes / 2);
       if (total < 3) notTried('Less than three requests of an upload pass the suite.');
       const interrupted = async (at: number, most: number) => {
         const bundle = await subject.makeBundle({contentBytes});
@@ -139,7 +140,7 @@ export function resumeCase(contentBytes: number): Case {
       };
       // When it breaks off at its last request, the service has every byte.
       await interrupted(total, 3);
-      const {bundle, state} = await interrupted(Math.ceil((total + 1) / 2), 4);
+      const {bundle, state} = await interrupted(Math.max(withHalf, Math.ceil((total + 1) / 2)), 4);
 
       const other = await open();
       other.parts.saved.state = state;
