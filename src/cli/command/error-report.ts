@@ -7,7 +7,7 @@ import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {near, shellLine, suggestNames} from '../../text/suggest.js';
-import type {Suggestion} from '../../errors/suggestion.js';
+import {hiddenValue, type Suggestion} from '../../errors/suggestion.js';
 import {messageOf, openFilesError} from '../../errors/system-failure.js';
 import {isLikelySecret} from '../../http/redact.js';
 import {isRecord} from '../../text/json.js';
@@ -333,10 +333,10 @@ function movedWords(typed: readonly string[]): readonly string[] {
   });
 }
 
-/** `VALUE` for what may be a secret: an assignment, and the value of a flag that names no project or target. */
+/** `…` for what may be a secret: an assignment, and the value of a flag that names no project or target. */
 function shownValue(value: string, before: string): string {
   const isKnown = before.startsWith('-') ? /^(?:-[pt]|--project|--target)$/.test(before) : !value.includes('=');
-  return isKnown && !isLikelySecret(value) ? value : 'VALUE';
+  return isKnown && !isLikelySecret(value) ? value : hiddenValue;
 }
 
 /** As other clients have it: `-f json`. */

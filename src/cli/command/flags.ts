@@ -65,21 +65,16 @@ export const projectFlags = withoutTarget;
 
 const settingFlags: ReadonlySet<string> = new Set(settingKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
-/**
- * Refuses `--output=` and the like, and what a suggested command has for a value that is not shown. Values of settings
- * are checked with those from other sources.
- */
+/** Refuses `--output=` and the like, and what a suggested command has for a value that is not shown. */
 export function rejectEmptyValues(values: FlagValues): void {
-  const isHidden = (value: unknown) => typeof value === 'string' && value.replace(/^[^=]*=/, '') === hiddenValue;
-  const hidden = Object.keys(values).find((name) => [values[name]].flat().some(isHidden));
-  if (hidden !== undefined) {
-    const message = `The ${hiddenValue} in --${hidden} stands for a value that is not shown, because it may be secret.`;
-    throw createError('ERR_USAGE', message, {
-      suggestions: ['Pass the value itself. Where a variable sets it, leave the flag out.'],
-    });
+  for (const [name, value] of Object.entries(values)) {
+    // Those of settings are checked with those from other sources.
+    if (value === '' && !settingFlags.has(name)) throw createError('ERR_USAGE', `--${name} must not be empty.`);
+    if ([value].flat().every((text) => String(text).replace(/^[^=]*=/, '') !== hiddenValue)) continue;
+    const message = `The ${hiddenValue} in --${name} stands for a value that is not shown, because it may be secret.`;
+    const suggestions = ['Pass the value itself. Where a variable sets it, leave the flag out.'];
+    throw createError('ERR_USAGE', message, {suggestions});
   }
-  const empty = Object.keys(values).find((name) => values[name] === '' && !settingFlags.has(name));
-  if (empty !== undefined) throw createError('ERR_USAGE', `--${empty} must not be empty.`);
 }
 
 export const globalFlags = {

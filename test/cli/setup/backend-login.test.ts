@@ -217,7 +217,8 @@ test('a login to a plugin stores its secret options, which its commands use unti
   await writeFile(join(bench.root, 'token'), token);
   const withToken = ['--backend-option', `token=@${join(bench.root, 'token')}`];
   const first = await run(['auth:login', ...withToken, '--backend-option', 'memory=https://a.example']);
-  expect(await readFile(file, 'utf8')).toContain(token);
+  const stored: unknown = JSON.parse(await readFile(file, 'utf8'));
+  expect(stored).toMatchObject({backends: {acme: {values: {token}, origins: ['https://a.example']}}});
   expect(first.stderr).not.toContain('replaced');
 
   // A login to another address replaces it.
