@@ -60,7 +60,8 @@ const tellings: Readonly<Record<string, Tellings>> = {
       const state = ledger.sent
         ? `${bundle}, and its deployment to ${targetOf(ledger)} may have started:`
         : `${bundle}, but deploying it to ${targetOf(ledger)} failed:`;
-      return {state, look, advice: deployLater(ledger)};
+      // What a guard has refused, it would refuse again, and has said what to do.
+      return {state, look, advice: error.code === 'ERR_GUARD_REFUSED' ? [] : deployLater(ledger)};
     },
   },
   wait: {
@@ -285,7 +286,7 @@ function leftAlone(error: RuntimeCliError, ledger: Ledger, step: string): Tellin
 
 function rollBackTo(bundleId: BundleId | undefined, ledger: Ledger, when = ''): readonly Suggestion[] {
   if (bundleId === undefined) return [];
-  return [[`To roll back${when}, run: `, {run: ['bundle:deploy', String(bundleId), ...place(ledger)]}]];
+  return [[`To roll back${when}, run: `, {run: ['bundle:rollback', '--to', String(bundleId), ...place(ledger)]}]];
 }
 
 /** What was done, or may have been, for programs. Undefined if that is nothing. */

@@ -14,7 +14,7 @@ import {createError, isRuntimeCliError} from '../errors/index.js';
 import {deleteBundlesFrom, describeDeletion} from '../operations/delete-bundles.js';
 import {quickLook} from '../operations/call-backend.js';
 import {pollUntil} from '../operations/deploy/poll.js';
-import {guardTarget} from '../operations/guard/guards.js';
+import {activeGuards, guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {ProjectOptions} from '../operations/options.js';
@@ -284,7 +284,13 @@ export async function prunePreviews(
     async confirm(backend, items, running) {
       if (items.length === 0 || dryRun) return false;
       await confirm?.(backend.project.backend, items);
-      for (const item of items) await guardTarget('delete-target', await deletionOf(item, options), running);
+      for (const [index, item] of items.entries()) {
+        const deletion = await deletionOf(item, options);
+        // The question does not say of which target it is.
+        if (items.length > 1 && activeGuards(deletion).includes('confirm'))
+          host.terminal?.info(`Preview ${String(index + 1)} of ${String(items.length)}: ${item.targetSlug}`);
+        await guardTarget('delete-target', deletion, running);
+      }
       return true;
     },
     change: {

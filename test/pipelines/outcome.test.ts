@@ -89,21 +89,21 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
     interrupted,
     deployed,
     `Stopped. Bundle 2 was uploaded. Deployment d-7 continues. ${left}`,
-    'bundle:deploy 1 --target live',
+    'bundle:rollback --to 1 --target live',
   ],
   [
     'wait',
     late,
     deployed,
     `Bundle 2 was uploaded. It is late. ${left}`,
-    'bundle:history --target live\nTo roll back once it has ended, run: mycli bundle:deploy 1 --target live',
+    'bundle:history --target live\nTo roll back once it has ended, run: mycli bundle:rollback --to 1 --target live',
   ],
   [
     'wait',
     refused,
     deployed,
     `Bundle 2 was uploaded. No. ${left}`,
-    'bundle:history --target live\nTo roll back once it has ended, run: mycli bundle:deploy 1 --target live',
+    'bundle:history --target live\nTo roll back once it has ended, run: mycli bundle:rollback --to 1 --target live',
   ],
   ['wait', failed, {...deployed, before: undefined}, 'Bundle 2 was uploaded. It failed.', 'bundle:history'],
   [
@@ -111,7 +111,7 @@ test.each<[step: string, error: RuntimeCliError, facts: Partial<Ledger>, message
     interrupted,
     deployed,
     'Stopped. Bundle 2 is deployed to live, but has not passed its check yet. It was not rolled back.',
-    'bundle:deploy 1 --target live',
+    'bundle:rollback --to 1 --target live',
   ],
   ['invalidate', interrupted, deployed, 'Stopped. Bundle 2 is deployed to live. The cache of live was not cleared.'],
   ['create', interrupted, {release: undefined}, 'Stopped. No target was created.'],
@@ -194,7 +194,9 @@ test.each<[rollback: Facts['rollback'], more: Partial<Ledger>, code: string, mes
   expect(explained).toMatchObject({code, message: `${before}Bundle 2 was uploaded. It failed. ${message}`});
   expect(explained.details).toMatchObject({failure: {code: failed.code}, rollback: {rolledBack: rollback?.rolledBack}});
   const isUntried = rollback?.error !== undefined && !message.includes('Its rollback');
-  expect(explained.suggestions.includes('To roll back, run: mycli bundle:deploy 1 --target live')).toBe(isUntried);
+  expect(explained.suggestions.includes('To roll back, run: mycli bundle:rollback --to 1 --target live')).toBe(
+    isUntried,
+  );
 });
 
 test.each([

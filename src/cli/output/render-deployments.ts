@@ -128,7 +128,7 @@ export function renderDeployment<Result extends DeployBundleResult & Partial<Rol
   );
   hintNext(result, next, output);
   if (rolledBackFrom !== undefined) {
-    output.hint(['Undo: ', {run: ['bundle:deploy', rolledBackFrom, ...placeFlags(result)]}]);
+    output.hint(['Undo: ', {run: ['bundle:rollback', '--to', rolledBackFrom, ...placeFlags(result)]}]);
   }
   renderUrl(result, output);
   return result;

@@ -37,7 +37,7 @@ export async function checkGuards(release: Release, open: OpenBackend, bundleId:
   const confirmation = {operation, projectSlug, targetSlug, bundleId: isPush ? undefined : bundleId};
   // A new target runs nothing.
   const running = async () => (operation === 'create-target' ? [] : runningBundles(open, targetSlug));
-  await checkAll({confirmation, source, running}, release, open.host);
+  await checkAll({confirmation, source, bundleId, running}, release, open.host);
 }
 
 /** Checks `notOlder` again right before a deployment is requested: others may have deployed meanwhile. */
@@ -69,7 +69,8 @@ export async function askForTarget(confirmation: TargetConfirmation, options: Gu
   if (!activeGuards(options).includes('confirm')) return;
   const typed = await options.confirmTarget?.(confirmation);
   if (typed?.trim() === confirmation.targetSlug) return;
-  const message = 'The name of the target was not confirmed.';
+  const nothing = confirmation.operation === 'delete-target' ? ' Nothing was deleted.' : '';
+  const message = `The name of the target was not confirmed.${nothing}`;
   const suggestion = `Run the command again and type ${confirmation.targetSlug}.`;
   throw guardRefusal(confirmation, [{guard: 'confirm', message, suggestion}]);
 }

@@ -60,13 +60,15 @@ export interface Problem {
 
 interface Replacement {
   readonly commit: string;
+  /** Undefined if it is not uploaded yet. */
+  readonly bundleId: BundleId | undefined;
   readonly running: RunningBundle;
   readonly targetSlug: string;
 }
 
 /** The problem with deploying `commit` where `running` runs, if there is one. What cannot be told is a problem. */
 export async function commitProblem(
-  {commit, running, targetSlug}: Replacement,
+  {commit, bundleId: deployed, running, targetSlug}: Replacement,
   directory: string,
   env: Environment,
 ): Promise<Problem | undefined> {
@@ -86,16 +88,13 @@ export async function commitProblem(
   if (relation === 'older') {
     return {
       message: `The commit ${shown} is older than ${runs}.`,
-      suggestion: ['Pull and push again. To go back on purpose, use ', {run: ['bundle:rollback']}],
+      suggestion: goBack('Pull and push again', deployed),
     };
   }
   if (relation === 'diverged') {
     return {
       message: `The commit ${shown} does not contain ${runs}.`,
-      suggestion: [
-        'Merge it or rebase onto it and push again. To go back on purpose, use ',
-        {run: ['bundle:rollback']},
-      ],
+      suggestion: goBack('Merge it or rebase onto it and push again', deployed),
     };
   }
   const missing = (await resolveCommit(commit, directory, env)) === undefined ? shown : recorded.commit.slice(0, 12);
@@ -109,4 +108,10 @@ export async function commitProblem(
     message: `This clone does not have the commit ${missing}, so it cannot tell whether ${shown} is older than ${runs}.`,
     suggestion: `Run git fetch --all, or, if the commit is gone for good, ${onPurpose}.`,
   };
+}
+
+/** `push`: how to get ahead, unless a certain bundle is to be deployed: no guard judges what a rollback goes back to. */
+function goBack(push: string, bundleId: BundleId | undefined): Suggestion {
+  if (bundleId === undefined) return [`${push}. To go back on purpose, use `, {run: ['bundle:rollback']}];
+  return ['To deploy it on purpose, use ', {run: ['bundle:rollback', '--to', String(bundleId)]}];
 }

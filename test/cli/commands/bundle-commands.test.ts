@@ -209,7 +209,7 @@ test('bundle:rollback says what it goes back to, deploys it and says how to undo
   expect(stderr).toMatch(/Rolling back to bundle 1 "first", deployed .*; currently bundle 2[^]*Deployed to staging/);
   expect(stdout).toMatch(/^Deployed bundle 1 to staging of shop in [\d.]+ m?s\.$/m);
   expect(stdout).toContain(
-    `Undo: mycli deploy 2 --project shop --target staging --runtime-backend legacy --origin ${runtime.origin}\n`,
+    `Undo: mycli rollback --to 2 --project shop --target staging --runtime-backend legacy --origin ${runtime.origin}\n`,
   );
 });
 

@@ -10,9 +10,10 @@ import {makeFolder} from '../../folder.js';
 import {commit, git, gitEnvironment} from '../../bundle/provenance/repository.js';
 import {startService, type Service} from '../pushed-bundles.js';
 import {buildBundle} from '../../../src/pipelines/build.js';
-import {deployPreview} from '../../../src/pipelines/previews.js';
+import {deployPreview, prunePreviews} from '../../../src/pipelines/previews.js';
 import {createTarget, deleteTarget} from '../../../src/pipelines/targets.js';
 import {previewPush} from '../../../src/pipelines/push.js';
+import {stepHost} from '../../pipelines/step-host.js';
 import {deployBundle, promoteBundle, pushRuntimeBundle, rollbackBundle} from '../calls.js';
 
 interface Release extends Service {
@@ -178,7 +179,13 @@ describe('notOlder', () => {
     await release(guard);
     const deploy = (bundleId: number | 'latest') => deployBundle({...place, bundleId, guard}, host);
     expect(await refusalOf(deploy(1))).toEqual([expect.stringContaining('is older than')]);
+    await expect(deploy(1)).rejects.toMatchObject({
+      suggestions: [
+        expect.stringMatching(/^To deploy it on purpose, use mycli bundle:rollback --to 1 --project shop /),
+      ],
+    });
     expect(await deploy('latest')).toMatchObject({bundleId: 2});
+    expect(await rollbackBundle({...place, to: 1, guard}, host)).toMatchObject({bundleId: 1, status: 'finished'});
   });
 
   test('counts a deployment that is still running', async () => {
@@ -209,6 +216,7 @@ describe('notOlder', () => {
       message: expect.stringMatching(
         /^Bundle 3 was uploaded, but deploying it to live failed: .* is older than/,
       ) as string,
+      suggestions: [expect.stringContaining('To deploy it on purpose, use mycli bundle:rollback --to 3 ')],
     });
     await deployBundle({...place, bundleId: 1}, host);
     const again = deployBundle({...place, bundleId: 1, guard: rules, confirmTarget}, host);
@@ -375,6 +383,35 @@ describe('a copy of a target', () => {
       ['push', 1],
     ]);
   });
+});
+
+test('the deletion of several previews is confirmed one by one, with a line before, and before anything is deleted', async () => {
+  const {release, place, host, runtime} = await startRelease();
+  for (const targetSlug of ['preview-a', 'preview-b']) await release({}, {targetSlug});
+  const lines: string[] = [];
+  const {terminal} = stepHost({info: (line) => void lines.push(line)}).host;
+  const {targetSlug: _, ...rest} = place;
+  const prune = (answers: readonly string[]) => {
+    const left = [...answers];
+    const confirmTarget = ({targetSlug}: TargetConfirmation) => {
+      lines.push(`asked about ${targetSlug}`);
+      return Promise.resolve(left.shift() ?? '');
+    };
+    // The service tells its time in whole seconds.
+    const options = {...rest, olderThanMs: -60_000, guard: {confirm: true}, confirmTarget};
+    return prunePreviews(options, {...host, terminal});
+  };
+  await expect(prune(['preview-a', 'preview-a'])).rejects.toMatchObject({
+    message:
+      'A guard of preview-b blocked this deletion of the target. ' +
+      'The name of the target was not confirmed. Nothing was deleted.',
+  });
+  expect(lines.slice(lines.findIndex((line) => line.startsWith('Preview')))).toEqual([
+    ...['Preview 1 of 2: preview-a', 'asked about preview-a'],
+    ...['Preview 2 of 2: preview-b', 'asked about preview-b'],
+  ]);
+  expect(runtime.requests.filter(({method}) => method === 'DELETE')).toEqual([]);
+  expect(await prune(['preview-a', 'preview-b'])).toMatchObject({deleted: ['preview-a', 'preview-b']});
 });
 
 test('guards only apply to what changes a target', async () => {
