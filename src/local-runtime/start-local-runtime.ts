@@ -33,6 +33,10 @@ import {Targets} from './store/target-records.js';
 const connectionsCheckingInterval = 1000;
 
 const amount = v.pipe(v.number('must be a number'), v.minValue(0, 'must not be negative'));
+const seconds = v.pipe(
+  amount,
+  v.maxValue(schemas.longestTimeoutSeconds, `must be at most ${schemas.longestTimeoutSeconds}`),
+);
 const port = v.pipe(
   v.number('must be a port'),
   v.check((value) => Number.isInteger(value) && value >= 0 && value <= 65_535, 'must be a port from 0 to 65535'),
@@ -67,10 +71,10 @@ const optionsSchema = v.object({
   protect: v.optional(schemas.nonEmpty),
   ssr: v.optional(schemas.toggle, false),
   ssrEnvironment: v.optional(schemas.objectSchema as schemas.Schema<Readonly<Record<string, string>>>, {}),
-  ssrTimeoutSeconds: v.optional(amount, 30),
-  deploymentSeconds: v.optional(amount, 2),
+  ssrTimeoutSeconds: v.optional(seconds, 30),
+  deploymentSeconds: v.optional(seconds, 2),
   maxUploadBytes: v.optional(amount, Infinity),
-  stallSeconds: v.optional(amount, 60),
+  stallSeconds: v.optional(seconds, 60),
   faults: v.optional(v.custom<readonly (string | FaultRule)[]>(Array.isArray, 'must be an array'), []),
   onAppOutput: v.optional(callback<'onAppOutput'>(), () => () => undefined),
   onRequest: v.optional(callback<'onRequest'>(), () => () => undefined),

@@ -1,7 +1,5 @@
 import * as v from 'valibot';
 import {contentSchema} from '../bundle/config/content-schema.js';
-import {messageOf} from '../errors/system-failure.js';
-import {resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from '../http/rate-limit/policy.js';
 import {definitions, settingKeys, type FlagSet, type KeysOfEach, type SettingKey} from '../settings/definitions.js';
 import {knownFields, objectSchema, nonEmpty} from '../settings/schemas.js';
 import {redirectSchema, settingsSchema} from '../settings/target-settings.js';
@@ -51,21 +49,6 @@ const auth = v.custom(
   'must be an AuthStrategy, such as new ApiKeyStrategy({apiKey})',
 );
 
-/** A field of `rateLimit`, whose rules are those of `createRateLimitMiddleware`. */
-function policyField(name: keyof RateLimitMiddlewareConfig): readonly [string, v.GenericSchema] {
-  const check = v.rawCheck<unknown>(({dataset, addIssue}) => {
-    try {
-      resolveRateLimitPolicy({[name]: dataset.value});
-    } catch (error) {
-      addIssue({message: messageOf(error).replace(`rateLimit.${name} `, '')});
-    }
-  });
-  return [name, v.pipe(v.unknown(), check)];
-}
-const policyFields = (['maxRetries', 'baseDelayMs', 'maxDelayMs', 'statusCodes', 'prefix', 'fetch'] as const).map(
-  policyField,
-);
-
 const guardFields = settingKeys.flatMap((key) => {
   const {config = '', schema} = definitions[key];
   return config.startsWith('guard.') ? [[config.slice('guard.'.length), schema] as const] : [];
@@ -81,7 +64,12 @@ export const optionSchemas: Readonly<Record<CallOptionName, v.GenericSchema>> = 
   ...settings('check', 'rollbackOnFailure', 'production', 'copyFrom'),
   ...contentSchema.entries,
   preference: definitions.runtimeBackend.schema,
-  rateLimit: knownFields({...Object.fromEntries(policyFields), logger: objectSchema, onRetry: callback}),
+  rateLimit: knownFields({
+    ...settings('maxRetries', 'baseDelayMs', 'maxDelayMs', 'statusCodes'),
+    prefix: v.string('must be a string'),
+    ...each(callback, 'fetch', 'onRetry'),
+    logger: objectSchema,
+  }),
   configuration: knownFields({
     settings: settingsSchema(),
     redirects: v.array(redirectSchema, 'must be an array of redirects'),

@@ -1,5 +1,5 @@
 import {defaultLimits, defaultUploadRetries} from '../http/time-limits.js';
-import {defaultRateLimit} from '../http/rate-limit/policy.js';
+import {defaultRateLimit, rateLimitRules} from '../http/rate-limit/policy.js';
 import type {SettingRows} from './row.js';
 import * as schemas from './schemas.js';
 import {secretDetails, v2Defaults} from './schemas.js';
@@ -184,28 +184,28 @@ export const pushSets = {
     maxRetries: {
       flag: {name: 'max-retries', value: 'N'},
       config: 'rateLimit.maxRetries',
-      schema: schemas.nonNegative,
+      schema: schemas.number(...rateLimitRules.maxRetries),
       default: defaultRateLimit.maxRetries,
       summary: 'Maximum retries; default {default}.',
     },
     baseDelayMs: {
       variable: 'MYCLI_RETRY_BASE_DELAY',
       config: 'rateLimit.baseDelayMs',
-      schema: schemas.nonNegative,
+      schema: schemas.number(...rateLimitRules.baseDelayMs),
       default: defaultRateLimit.baseDelayMs,
       summary: 'First delay in milliseconds if the server names none, doubled on each retry; default {default}.',
     },
     maxDelayMs: {
       variable: 'MYCLI_RETRY_MAX_DELAY',
       config: 'rateLimit.maxDelayMs',
-      schema: schemas.nonNegative,
+      schema: schemas.number(...rateLimitRules.maxDelayMs),
       default: defaultRateLimit.maxDelayMs,
       summary: 'Maximum delay in milliseconds; default {default}.',
     },
     statusCodes: {
       variable: 'MYCLI_RETRY_STATUS',
       config: 'rateLimit.statusCodes',
-      schema: schemas.statuses,
+      schema: schemas.statuses(schemas.number(...rateLimitRules.status)),
       default: defaultRateLimit.statusCodes,
       summary: 'HTTP status to treat as a rate limit; default {default}.',
       details: 'Repeatable.',

@@ -70,7 +70,7 @@ export const jsonObjectSchema: Schema<Readonly<Record<string, unknown>>> = v.pip
 );
 
 /** A number in a range. `expected` ends the sentence "timeout must be ...". */
-function number(expected: string, accepts: (value: number) => boolean): Schema<number> {
+export function number(expected: string, accepts: (value: number) => boolean): Schema<number> {
   const message = `must be ${expected}`;
   return v.pipe(
     v.number(message),
@@ -185,10 +185,9 @@ export const dependenciesSchema = keyed(v.string('must be a version range'));
 
 export const backendOptions = keyed(jsonObjectSchema);
 
-export const statuses: Schema<readonly number[]> = v.array(
-  number('an HTTP status from 100 to 599', (value) => Number.isInteger(value) && value >= 100 && value <= 599),
-  'must be an array of HTTP statuses',
-);
+export function statuses(status: Schema<number>): Schema<readonly number[]> {
+  return v.array(status, 'must be an array of HTTP statuses');
+}
 
 /** The limit of timers in whole seconds, 24 days. A longer one would fire at once. */
 export const longestTimeoutSeconds = 2_147_483;
@@ -232,9 +231,8 @@ const longestCheckText = 1000;
 /** The fields of a check. `url`: an http(s) URL, or a path below the URL of the target. */
 export const checkFields: {readonly [K in keyof CheckOptions]-?: Schema<NonNullable<CheckOptions[K]>>} = {
   url: v.pipe(string, sound(checkUrlMessage)),
-  status: v.array(
+  status: statuses(
     number('an HTTP status from 200 to 599', (value) => Number.isInteger(value) && value >= 200 && value <= 599),
-    'must be an array of HTTP statuses',
   ),
   text: v.pipe(
     string,

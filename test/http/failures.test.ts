@@ -113,6 +113,20 @@ describe('answers that are not 2xx', () => {
     expect([server.requests.length, forgotten]).toEqual([2, []]);
   });
 
+  test.each([
+    [[429], 4, /--max-retries/],
+    [[503], 1, /add 429 to rateLimit\.statusCodes/],
+  ])(
+    'a 429 that is answered with statusCodes %j: %d attempts, and the advice that helps',
+    async (codes, attempts, advice) => {
+      const server = await startRecordingServer((response) => response.writeHead(429).end());
+      const {http} = await testClient({rateLimit: {...quick, statusCodes: codes}});
+      const error = await rejection(http.get(server.origin));
+      expect(error).toMatchObject({code: 'ERR_RATE_LIMITED', suggestions: [expect.stringMatching(advice)]});
+      expect(server.requests).toHaveLength(attempts);
+    },
+  );
+
   test.each([{}, {rateLimit: {...quick, statusCodes: [429, 503]}}])(
     'maintenance changed nothing, whatever is retried (%j)',
     async (options) => {

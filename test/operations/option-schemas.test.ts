@@ -59,14 +59,10 @@ test.each<readonly [options: object, message: string, call: Call]>([
     'rateLimit has an unknown key: maxRetrys (did you mean maxRetries?).',
     mycli.listBundles,
   ],
-  [
-    {rateLimit: {maxRetries: -1}},
-    'rateLimit.maxRetries must be a non-negative integer, not -1.',
-    mycli.pushRuntimeBundle,
-  ],
+  [{rateLimit: {maxRetries: -1}}, 'rateLimit.maxRetries must be a non-negative integer.', mycli.pushRuntimeBundle],
   [
     {rateLimit: {maxDelayMs: '5'}},
-    'rateLimit.maxDelayMs must be between 0 and 2147483647, not 5.',
+    'rateLimit.maxDelayMs must be a number of milliseconds from 0 to 2147483647.',
     mycli.pushRuntimeBundle,
   ],
   [
@@ -96,6 +92,7 @@ test.each<readonly [options: object, message: string, call: Call]>([
 test.each([
   [{port: '80'}, 'port must be a port.'],
   [{dataFolder: 'x', appPort: 0}, 'dataFolder is not an option; appPort is not an option (did you mean appsPort?).'],
+  [{deploymentSeconds: 1e17}, 'deploymentSeconds must be at most 2147483.'],
   [{auth: 'false', faults: 5}, 'auth must be true or false; faults must be an array.'],
 ])('startLocalRuntime refuses %j', async (options, message) => {
   await expect(startLocalRuntime(options as never)).rejects.toMatchObject({code: 'ERR_OPTION_INVALID', message});

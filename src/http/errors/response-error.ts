@@ -25,7 +25,7 @@ export interface RefusingResponse {
 export type Explanation = readonly [code: ErrorCode, sentence: string, ...suggestions: readonly Suggestion[]];
 
 interface RefusedRequest {
-  /** Whether the status is retried, so the retries are used up. */
+  /** Whether `rateLimit.statusCodes` has the status, so the retries are used up. */
   readonly limited?: boolean;
   readonly isWrite?: boolean;
   /** Whether the server may have had the whole request when it answered. @default true */
@@ -116,7 +116,7 @@ const refusals: Readonly<Record<number, (request: string, name: string) => Expla
 function refusal(
   response: RefusingResponse,
   request: string,
-  {limited = false, isWrite = false, isWhole = true, speaksJson = false}: RefusedRequest,
+  {limited, isWrite = false, isWhole = true, speaksJson = false}: RefusedRequest,
 ): Explanation {
   const {statusCode: status, headers} = response;
   const name = statusName(status);
@@ -128,7 +128,9 @@ function refusal(
     return [
       'ERR_RATE_LIMITED',
       `The server still rate-limits ${request} (${name})`,
-      'Try again later, or allow more retries with --max-retries, and longer ones with rateLimit.maxDelayMs in mycli.config.',
+      limited === false
+        ? `Try again later, or add ${status} to rateLimit.statusCodes in mycli.config, so that it is retried.`
+        : 'Try again later, or allow more retries with --max-retries, and longer ones with rateLimit.maxDelayMs in mycli.config.',
     ];
   }
   if (isFromBetween(response, speaksJson)) {

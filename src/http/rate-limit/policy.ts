@@ -18,7 +18,7 @@ export interface RateLimitMiddlewareConfig {
   readonly baseDelayMs?: number | undefined;
   /** Maximum delay in milliseconds, whatever the server requests; at most 2147483647. @default 30000 */
   readonly maxDelayMs?: number | undefined;
-  /** Statuses to retry. 503 is not included, because of maintenance. @default [429] */
+  /** Statuses to retry, from 400 to 599. 503 is not included, because of maintenance. @default [429] */
   readonly statusCodes?: readonly number[] | undefined;
   /** Precedes `RATE` in log messages: `[prefix RATE]`. */
   readonly prefix?: string | undefined;
@@ -52,6 +52,20 @@ export const defaultRateLimit: RateLimitPolicy = {
 
 const longestTimerMs = 2_147_483_647;
 
+/** What a value must be. `expected` completes "must be". */
+type Rule<Value> = readonly [expected: string, accepts: (value: Value) => boolean];
+
+/** The rules of numbers, which settings share. */
+export const rateLimitRules = {
+  maxRetries: ['a non-negative integer', (value) => Number.isSafeInteger(value) && value >= 0],
+  baseDelayMs: ['a non-negative number of milliseconds', (value) => Number.isFinite(value) && value >= 0],
+  maxDelayMs: [
+    `a number of milliseconds from 0 to ${longestTimerMs}`,
+    (value) => Number.isFinite(value) && value >= 0 && value <= longestTimerMs,
+  ],
+  status: ['an HTTP status from 400 to 599', (value) => Number.isInteger(value) && value >= 400 && value <= 599],
+} as const satisfies Readonly<Record<string, Rule<number>>>;
+
 /**
  * Validates a configuration and applies the defaults.
  * @throws TypeError naming the field that has a wrong value.
@@ -68,21 +82,13 @@ export function resolveRateLimitPolicy(config: RateLimitMiddlewareConfig = {}): 
     prefix,
     fetch,
   } = config;
-  check(Number.isInteger(maxRetries) && maxRetries >= 0, 'maxRetries', 'a non-negative integer', maxRetries);
-  const isDelay = Number.isFinite(baseDelayMs) && baseDelayMs >= 0;
-  check(isDelay, 'baseDelayMs', 'a non-negative number of milliseconds', baseDelayMs);
-  check(
-    Number.isFinite(maxDelayMs) && maxDelayMs >= 0 && maxDelayMs <= longestTimerMs,
-    'maxDelayMs',
-    `between 0 and ${longestTimerMs}`,
-    maxDelayMs,
-  );
-  const areStatuses =
-    Array.isArray(statusCodes) &&
-    statusCodes.every((status) => Number.isInteger(status) && status >= 100 && status <= 599);
-  check(areStatuses, 'statusCodes', 'an array of HTTP statuses from 100 to 599', statusCodes);
-  check(prefix === undefined || typeof prefix === 'string', 'prefix', 'a string', prefix);
-  check(fetch === undefined || typeof fetch === 'function', 'fetch', 'a function', fetch);
+  check('maxRetries', maxRetries, rateLimitRules.maxRetries);
+  check('baseDelayMs', baseDelayMs, rateLimitRules.baseDelayMs);
+  check('maxDelayMs', maxDelayMs, rateLimitRules.maxDelayMs);
+  const areStatuses = Array.isArray(statusCodes) && statusCodes.every(rateLimitRules.status[1]);
+  check('statusCodes', statusCodes, ['an array of HTTP statuses from 400 to 599', () => areStatuses]);
+  check('prefix', prefix, ['a string', (value) => value === undefined || typeof value === 'string']);
+  check('fetch', fetch, ['a function', (value) => value === undefined || typeof value === 'function']);
   return {maxRetries, baseDelayMs, maxDelayMs, statusCodes: [...statusCodes]};
 }
 
@@ -143,8 +149,8 @@ export function planLimited(
   return planRetry({retries, retryAfter, status, reason: statusName(status)}, policy);
 }
 
-function check(valid: boolean, field: string, expected: string, actual: unknown): void {
-  if (!valid) throw new TypeError(`rateLimit.${field} must be ${expected}, not ${String(actual)}.`);
+function check<Value>(field: string, value: Value, [expected, accepts]: Rule<Value>): void {
+  if (!accepts(value)) throw new TypeError(`rateLimit.${field} must be ${expected}, not ${String(value)}.`);
 }
 
 /** The three forms of an HTTP date. All are in UTC, although the third does not say so. */

@@ -223,7 +223,12 @@ describe('reading', () => {
     [{preview: {settings: {name: 'x'}}}, 'preview.settings has an unknown key: name', /^Correct/],
     [{targets: ['live']}, 'targets must be an object', /^Correct/],
     [{pollInterval: '5'}, 'pollInterval must be a number of seconds above 0', /^Correct/],
-    [{rateLimit: {statusCodes: [42]}}, 'rateLimit.statusCodes.0 must be an HTTP status from 100 to 599', /^Correct/],
+    [{rateLimit: {statusCodes: [200]}}, 'rateLimit.statusCodes.0 must be an HTTP status from 400 to 599', /^Correct/],
+    [
+      {rateLimit: {maxDelayMs: 2 ** 31}},
+      'rateLimit.maxDelayMs must be a number of milliseconds from 0 to 2147483647',
+      /^Correct/,
+    ],
   ])('refuses %j', async (config, message, suggestion) => {
     await write({'mycli.config.json': JSON.stringify(config)});
     await expect(load('.')).rejects.toMatchObject({

@@ -188,7 +188,8 @@ describe('wrong values', () => {
   });
 
   test.each([
-    ['MYCLI_RETRY_STATUS', '99', 'must be an HTTP status from 100 to 599.'],
+    ['MYCLI_RETRY_STATUS', '200', 'must be an HTTP status from 400 to 599.'],
+    ['MYCLI_RETRY_MAX_DELAY', '3000000000', 'must be a number of milliseconds from 0 to 2147483647.'],
     ['MYCLI_POLL_INTERVAL', '0', 'must be a number of seconds above 0.'],
     ['MYCLI_MATCH_MODE', 'loose', 'must be strict or ignore_missing.'],
   ])('%s=%s is invalid', (variable, value, message) => {

@@ -95,7 +95,9 @@ describe('resolveRateLimitPolicy', () => {
     ['maxDelayMs', -1],
     ['maxDelayMs', NaN],
     ['maxDelayMs', 2 ** 31],
-    ['statusCodes', [99]],
+    ['maxDelayMs', '5'],
+    ['statusCodes', [200]],
+    ['statusCodes', [399]],
     ['statusCodes', [600]],
     ['statusCodes', [429, '503']],
     ['statusCodes', [429.5]],
@@ -114,7 +116,7 @@ describe('resolveRateLimitPolicy', () => {
     ['maxDelayMs', 0],
     ['maxDelayMs', 2 ** 31 - 1],
     ['statusCodes', []],
-    ['statusCodes', [100, 599]],
+    ['statusCodes', [400, 599]],
   ])('takes %s = %j', (field, value) => {
     expect(resolveRateLimitPolicy({[field]: value})).toMatchObject({[field]: value});
   });
