@@ -116,6 +116,7 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
   const {branch} = options;
   const {push, pushTo, missing, unfinished, isAwaited, host} = await plan(options, caller);
   let warnings: readonly string[] = [];
+  let isConfirmed = false;
   let target: Pick<DeployedPreview, 'targetSlug' | 'created' | 'access'> = {
     targetSlug: push.targetSlug,
     created: false,
@@ -130,13 +131,13 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
     // Meanwhile, another branch with the same slug has got it, or the run that made this one has ended.
     if (isOfOther(item, branch) || isAwaited) return deployPreview(options, caller);
     warnings = item.warnings;
+    // What a copy runs was confirmed before it was made.
+    isConfirmed = item.created && item.copied?.bundleId !== undefined;
     target = {targetSlug: item.targetSlug, created: item.created, ...(item.access && {access: item.access})};
   }
   const pushing = await pushTo(target.targetSlug);
   const check = withAccessHeader(pushing.check, target.access);
-  // A copy was confirmed before it was made.
-  const guard = target.created && options.copyFrom !== undefined ? {...pushing.guard, confirm: false} : pushing.guard;
-  const ledger = await pushRuntimeBundle({...pushing, check, guard}, host, {target});
+  const ledger = await pushRuntimeBundle({...pushing, check}, host, {target, isConfirmed});
   ledger.warnings.unshift(...warnings.filter((warning) => !ledger.warnings.includes(warning)));
   return ledger;
 }

@@ -43,7 +43,8 @@ export const guard: Step = {
 export const confirmTarget: Question = {
   due: isGuarded,
   async ask(ledger) {
-    const {release, bundleId} = known(ledger, 'release');
+    const {release, bundleId, isConfirmed} = known(ledger, 'release');
+    if (isConfirmed === true) return;
     const {operation, projectSlug, targetSlug} = release;
     await askForTarget({operation, projectSlug, targetSlug, bundleId}, release);
   },

@@ -28,7 +28,7 @@ import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known} from './ledger.js';
 import {confirmTarget, guard} from './release-steps.js';
-import {runPipeline, type Question, type Step} from './run.js';
+import {runPipeline, type Step} from './run.js';
 import {applyToMade, withAccessValue, type ConfigureRequest} from './configure.js';
 import {changeFound, choose, waitForChanged, withBackend} from './steps.js';
 
@@ -67,15 +67,8 @@ const guardCopy: Step<ConfigureRequest<CreateTargetOptions>> = {
     if ((await findRequested(open, request.options)) !== undefined) return {isConfirmed: true};
     const history = open.backend.listDeployments && (await readHistory(open, copyFrom));
     if (history?.length === 0) return {isConfirmed: true};
-    return guard.run({...ledger, bundleId: history && liveDeployment(history)?.bundleId}, host);
-  },
-};
-
-const confirmCopy: Question<ConfigureRequest<CreateTargetOptions>> = {
-  ...confirmTarget,
-  async ask(ledger, host) {
-    const {isConfirmed, request} = ledger;
-    if (isConfirmed !== true && request.options.dryRun !== true) await confirmTarget.ask(ledger, host);
+    const copied = {...ledger, bundleId: history && liveDeployment(history)?.bundleId};
+    return {...(await guard.run(copied, host)), isConfirmed: request.options.dryRun};
   },
 };
 
@@ -125,7 +118,7 @@ export async function createTarget(
   const planned = planRelease('create-target', {...options, ...noFollowUps}, host);
   const release = options.copyFrom === undefined ? undefined : planned;
   const request = {connection, needs: ['create-target'] as const, options, release};
-  const rows = [choose, guardCopy, confirmCopy, create, waitIfAsked, ...applyToMade(value, completes)];
+  const rows = [choose, guardCopy, confirmTarget, create, waitIfAsked, ...applyToMade(value, completes)];
   const ledger = await runPipeline(rows, request, host);
   const {open, target, warnings} = known(ledger, 'open', 'target');
   return {...open.project, created: false, ...target, warnings};

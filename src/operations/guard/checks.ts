@@ -1,6 +1,5 @@
 import {resolve} from 'node:path';
 import {compilePatterns} from '../../bundle/index.js';
-import type {BundleId} from '../../backends/contract.js';
 import {ciRunOf} from '../../bundle/provenance/ci.js';
 import {branchOf, type RecordedCommit} from '../../bundle/provenance/provenance.js';
 import {changedFiles, remoteOrigin, type WorkTree} from '../../bundle/provenance/git.js';
@@ -20,8 +19,6 @@ export type GuardedSource =
 export interface GuardedDeployment {
   readonly confirmation: TargetConfirmation;
   readonly source: GuardedSource;
-  /** Undefined if it is not uploaded yet, and where no bundle is deployed. */
-  readonly bundleId?: BundleId | undefined;
   /** What the target runs and gets, for `notOlder`. Rejects if that cannot be found out. */
   readonly running: () => Promise<readonly RunningBundle[]>;
 }
@@ -140,11 +137,11 @@ function checkConfirm({deployment, guard: {ciOnly}, confirmTarget, host}: Checki
 }
 
 async function checkNotOlder({deployment, directory, tree, host}: Checking): Promise<Outcome> {
-  const {source, confirmation, running, bundleId} = deployment;
+  const {source, confirmation, running} = deployment;
   if (tree === undefined) return noRepository(directory);
   if (source.kind === 'bundle' && source.recorded === undefined) return unknownCommit(source.name);
   const commit = source.kind === 'bundle' ? source.recorded?.commit : tree.commit;
-  const {targetSlug} = confirmation;
+  const {bundleId, targetSlug} = confirmation;
   for (const one of await running()) {
     // The same bundle again is not older.
     if (bundleId !== undefined && one.bundleId === bundleId) continue;

@@ -32,12 +32,12 @@ export function changeRules({ciOnly, confirm}: GuardRules = {}): GuardRules {
 /** Checks the guards of a deployment. A bundle on the service has a commit of its own, whatever the work tree has. */
 export async function checkGuards(release: Release, open: OpenBackend, bundleId: BundleId | undefined): Promise<void> {
   const {operation, projectSlug, targetSlug} = release;
-  const isPush = operation === 'push';
-  const source = isPush ? await pushSource(release, open.host) : await bundleSource(release, open, bundleId);
-  const confirmation = {operation, projectSlug, targetSlug, bundleId: isPush ? undefined : bundleId};
+  const source =
+    operation === 'push' ? await pushSource(release, open.host) : await bundleSource(release, open, bundleId);
+  const confirmation = {operation, projectSlug, targetSlug, bundleId};
   // A new target runs nothing.
   const running = async () => (operation === 'create-target' ? [] : runningBundles(open, targetSlug));
-  await checkAll({confirmation, source, bundleId, running}, release, open.host);
+  await checkAll({confirmation, source, running}, release, open.host);
 }
 
 /** Checks `notOlder` again right before a deployment is requested: others may have deployed meanwhile. */

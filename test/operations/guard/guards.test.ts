@@ -364,23 +364,27 @@ describe('a copy of a target', () => {
     const made = () => runtime.requests.filter(({route}) => route === 'create-target').length;
     const {targetSlug: _, ...rest} = place;
     const asked: (readonly [operation: string, made: number])[] = [];
-    const up = (typed: string) => {
+    const up = (typed: string, more: object = {}) => {
       const confirmTarget = ({operation}: TargetConfirmation) => {
         asked.push([operation, made()]);
         return Promise.resolve(typed);
       };
       const guard = {branch: ['main'], confirm: true};
-      const options = {...rest, branch: 'feature', copyFrom: 'staging', guard, confirmTarget};
+      const options = {...rest, branch: 'feature', copyFrom: 'staging', guard, confirmTarget, ...more};
       const pushRecords = {read: () => Promise.resolve(undefined), write: () => Promise.resolve()};
       return deployPreview({...options, projectDirectory: project.directory, pushRecords}, host);
     };
     expect(await refusalOf(up('other'))).toEqual(['confirm: The name of the target was not confirmed.']);
     await up('preview-feature');
     await up('preview-feature');
+    // Nothing was deployed with a copy of a target that runs nothing.
+    await createTarget({...place, targetSlug: 'empty'}, host);
+    await up('preview-other', {branch: 'other', copyFrom: 'empty'});
     expect(asked).toEqual([
       ['create-target', 0],
       ['create-target', 0],
       ['push', 1],
+      ['push', 3],
     ]);
   });
 });
