@@ -142,15 +142,12 @@ function maskUser(url: string, scheme: string): string {
   return account.test(url) || placeholder.test(url) ? url : `${scheme}${mask}@`;
 }
 
-/**
- * The password of a URL, and the user with it. The URL may be invalid; the password may have any character. Of a
- * connection string as databases have it, the password.
- */
+/** The password of a connection string, or of a URL, with its user: even if it is invalid, with any character. */
 export function passwordsIn(text: string): readonly string[] {
-  const pairs = [...text.matchAll(/(?<![^\s;&?])(?:password|passwd|pwd)\s{0,9}=\s{0,9}([^\s;&]+)/gi)];
+  const assignments = text.matchAll(/(?<![^\s;&?])(?:password|passwd|pwd)\s{0,9}=\s{0,9}([^\s;&]+)/gi);
+  const assigned = [...assignments].map(([, value = '']) => value);
   const url = /^(?:[a-z][\w+.-]*:?[/\\]+|https?:|[/\\]{2,})([^/?#@:]*:(?![/]{2})([^/?#]*|(?!\d{1,5}[/?#]).*))@/is;
   const [, both, password] = url.exec(text.trim()) ?? [];
-  const assigned = pairs.flatMap(([, value = '']) => value);
   return both === undefined || password === undefined ? assigned : [both, password, ...assigned];
 }
 
