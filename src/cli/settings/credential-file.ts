@@ -18,8 +18,12 @@ import type {Settings, ValueSource} from './settings.js';
 const text = v.pipe(v.string(), v.nonEmpty());
 const url = v.pipe(text, v.url());
 
+/** Of the login: commands need it besides the secret. */
+const organizationId = v.optional(text);
+
 const clientSecret = v.object({
   kind: v.literal('client-secret'),
+  organizationId,
   clientId: text,
   clientSecret: text,
   /** The only token endpoint that may receive the secret. */
@@ -29,7 +33,9 @@ const clientSecret = v.object({
 
 const originCredentials = v.object({
   apiKey: v.optional(v.object({key: text, user: v.optional(text)})),
-  api: v.optional(v.variant('kind', [clientSecret, v.object({kind: v.literal('api-token'), token: text})])),
+  api: v.optional(
+    v.variant('kind', [clientSecret, v.object({kind: v.literal('api-token'), organizationId, token: text})]),
+  ),
 });
 
 const backendCredentials = v.object({
@@ -48,7 +54,7 @@ const storedCredentials = v.object({
       backend: v.picklist(['legacy', 'api']),
       /** URLs, including an origin's path. */
       legacy: v.optional(url),
-      api: v.optional(v.object({origin: url, organizationId: v.optional(text)})),
+      api: v.optional(v.object({origin: url})),
     }),
   ),
   /** URLs and other addresses that the user set up a project with, so that a configuration file may name them. */

@@ -166,14 +166,10 @@ function namesService(settings: Settings): boolean {
 function lastService(
   {runtimeBackend: {value: preference}, organizationId}: Settings,
   {last}: StoredCredentials,
-): Pick<Settings, 'origin' | 'apiOrigin' | 'organizationId'> {
+): Pick<Settings, 'origin' | 'apiOrigin'> {
   const source: ValueSource = {kind: 'stored', name: 'mycli login'};
   const backend = preference === 'auto' ? last?.backend : preference;
-  if (backend === 'api')
-    return {
-      apiOrigin: settingOf(last?.api?.origin, source),
-      organizationId: settingOf(last?.api?.organizationId, source),
-    };
+  if (backend === 'api') return {apiOrigin: settingOf(last?.api?.origin, source)};
   // An organization belongs to the Api backend, so the login to the legacy one is not meant.
   return preference === 'auto' && organizationId !== undefined ? {} : {origin: settingOf(last?.legacy, source)};
 }
@@ -239,6 +235,7 @@ export function credentialSettings({apiKey, api}: OriginCredentials, source: Val
   return {
     legacy: {apiKey: secretOf(apiKey?.key), apiUser: settingOf(apiKey?.user, source)},
     api: {
+      organizationId: settingOf(api?.organizationId, source),
       apiToken: secretOf(api?.kind === 'api-token' ? api.token : undefined),
       tokenUrl: settingOf(client?.tokenUrl, source),
       clientId: settingOf(client?.clientId, source),

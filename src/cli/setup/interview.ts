@@ -40,13 +40,17 @@ export function askForUrl(context: CommandContext, settings: Settings, key: Serv
   return askFor(context, settings, key, {text, check: (answer) => checkUrl(key, answer, context.env)});
 }
 
+export function askForOrganization(context: CommandContext, settings: Settings): Promise<Settings> {
+  return askFor(context, settings, 'organizationId', {text: 'Organization ID'});
+}
+
 /** Asks where a built-in backend is, and who is to log in. If that was wrong, it can be asked again. */
 export async function askForService(context: CommandContext, settings: Settings, backend: string): Promise<Settings> {
   let known = settings;
   if (backend === 'legacy') known = await askForUrl(context, known, 'origin');
   if (backend === 'api') {
     known = await askForUrl(context, known, 'apiOrigin');
-    known = await askFor(context, known, 'organizationId', {text: 'Organization ID'});
+    known = await askForOrganization(context, known);
     if (known.apiToken === undefined) {
       known = await askForUrl(context, known, 'tokenUrl', 'Token URL');
       known = await askFor(context, known, 'clientId', {text: 'Client ID'});

@@ -16,12 +16,13 @@ import {
   credentialKind,
   credentialPath,
   credentialRows,
+  readCredentials,
   updateCredentials,
   type CredentialKind,
   type OriginCredentials,
   type StoredCredentials,
 } from '../settings/credential-file.js';
-import {checkedSecret, credentialSettings, keyFileIn} from '../settings/load-settings.js';
+import {checkedSecret, credentialSettings, keyFileIn, originOf} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/load-backends.js';
 import {
   divideSecrets,
@@ -36,7 +37,7 @@ import {describeSettings, flagUsage, missingSetting, type Settings} from '../set
 import {confirmDestinations, pluginDestinations, type Destination} from './confirm-addresses.js';
 import {aboutCredentials, askService, isRefusal} from './check-credentials.js';
 import {takeOver, type ImportMode} from './take-over.js';
-import {askForService} from './interview.js';
+import {askForOrganization, askForService} from './interview.js';
 import {askText, askYesNo, canAsk, enterSecret, openBrowser, pipeSecret, readSecretInput} from './prompts.js';
 
 /** What a login is for: a service of a built-in backend, or that of a plugin's. */
@@ -132,11 +133,13 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
   const enter = (input: string): Entered => {
     const keyFile = kind === 'api-key' ? keyFileIn(input) : undefined;
     const secret = checkedSecret(keyFile?.key ?? input, `the ${label}`, [enterSecret]);
+    const organizationId = settings.organizationId?.value;
+    const scopes = settings.scopes?.value;
     const credentials: OriginCredentials = {
       'api-key': {apiKey: {key: secret, user: settings.apiUser?.value ?? keyFile?.user}},
-      'api-token': {api: {kind: 'api-token' as const, token: secret}},
+      'api-token': {api: {kind: 'api-token' as const, organizationId, token: secret}},
       'client-secret': {
-        api: {kind: 'client-secret' as const, clientId, clientSecret: secret, tokenUrl, scopes: settings.scopes?.value},
+        api: {kind: 'client-secret' as const, organizationId, clientId, clientSecret: secret, tokenUrl, scopes},
       },
     }[kind];
     const {legacy, api} = credentialSettings(credentials, {kind: 'stored', name: 'mycli login'});
@@ -148,11 +151,10 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
       settings: aboutCredentials({...settings, [service]: {...settings[service], value: url}, ...legacy, ...api}),
       accepted: `${origin} accepted the ${label}`,
       store({origins, last, ...others}) {
-        const api = {origin: url, organizationId: settings.organizationId?.value};
         return {
           ...others,
           origins: {...origins, [origin]: {...origins[origin], ...credentials}},
-          last: {...last, ...(backend === 'api' ? {api} : {legacy: url}), backend},
+          last: {...last, ...(backend === 'api' ? {api: {origin: url}} : {legacy: url}), backend},
         };
       },
     };
@@ -172,6 +174,16 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
   };
 }
 
+/** Adds the organization, which a push needs: that of an earlier login to the same origin, or of an answer. */
+export async function withOrganization(context: CommandContext, settings: Settings): Promise<Settings> {
+  if (settings.organizationId !== undefined) return settings;
+  const {origins} = await readCredentials(context.credentialFile);
+  const known = origins[originOf(settings.apiOrigin) ?? '']?.api?.organizationId;
+  if (known !== undefined)
+    return {...settings, organizationId: {value: known, source: {kind: 'stored', name: 'mycli login'}}};
+  return canAsk(context) ? askForOrganization(context, settings) : settings;
+}
+
 /** A login with what other clients have stored, which is shown. Its kind depends on what they have. */
 export async function importedLogin(
   context: CommandContext,
@@ -187,7 +199,8 @@ export async function importedLogin(
     const message = `No other client has stored the ${definitions[setting].label}.`;
     throw createError('ERR_CREDENTIALS_MISSING', message, {suggestions: [enterSecret]});
   }
-  const login = builtInLogin(context, imported, kind);
+  const complete = kind === 'api-key' ? imported : await withOrganization(context, imported);
+  const login = builtInLogin(context, complete, kind);
   return {...login, ask: () => Promise.resolve(login.enter(secret.value.reveal()))};
 }
 

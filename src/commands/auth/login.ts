@@ -5,7 +5,7 @@ import {credentialKinds, credentialRows} from '../../cli/settings/credential-fil
 import {loadAllBackends} from '../../cli/settings/load-backends.js';
 import {missingSetting, type Settings} from '../../cli/settings/settings.js';
 import {askForUrl} from '../../cli/setup/interview.js';
-import {builtInLogin, importedLogin, runLogin, pluginLogin} from '../../cli/setup/login.js';
+import {builtInLogin, importedLogin, runLogin, pluginLogin, withOrganization} from '../../cli/setup/login.js';
 import {canAsk} from '../../cli/setup/prompts.js';
 import {createError} from '../../errors/index.js';
 
@@ -15,8 +15,8 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login
   static override readonly summary = "Store credentials for an origin, or for a plugin's backend.";
   static override readonly description =
     'Prompts for the secret without echoing it, or reads it from stdin. Asks the service whether it accepts the ' +
-    'credentials, then stores them for this origin only. An address that only a configuration file sets must be ' +
-    'confirmed. Commands without an origin use the last login, unless flags, environment variables or the ' +
+    'credentials, then stores them and the organization for this origin only. An address that only a configuration ' +
+    'file sets must be confirmed. Commands without an origin use the last login, unless flags, environment variables or the ' +
     "configuration file name another one. For a plugin's backend that has no login of its own, asks for its secret " +
     'options (on stdin, one per line), and stores them for the addresses in its other options.';
   static override readonly examples = [
@@ -63,14 +63,15 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login
     const isOpen = settings[service] === undefined;
     if (isOpen && !canAsk(context)) throw missingSetting(service);
     const located = isOpen ? await askForUrl(context, settings, service) : settings;
-    const login = builtInLogin(context, located, kind);
-    const outcome = await runLogin(context, login, flags.verify);
-    const {[setting]: used, projectSlug, runtimeBackend} = settings;
+    const complete = backend === 'api' ? await withOrganization(context, located) : located;
+    const outcome = await runLogin(context, builtInLogin(context, complete, kind), flags.verify);
+    const {[setting]: used, projectSlug, organizationId, runtimeBackend} = complete;
     if (used?.source.kind === 'environment')
       context.output.warn(`To use the stored ${kind.split('-').at(-1)}, unset ${used.source.name}.`);
     const project = projectSlug === undefined ? ['--project', 'SLUG'] : [];
+    const organization = backend === 'api' && organizationId === undefined ? ['--organization', 'ID'] : [];
     const other = ['auto', backend].includes(runtimeBackend.value) ? [] : ['--runtime-backend', backend];
-    context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project, ...other]}]);
+    context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project, ...organization, ...other]}]);
     return outcome;
   }
 

@@ -275,8 +275,8 @@ describe('auth:status and auth:logout', () => {
     const out = await mycli(['auth:logout'], {env: {...env, MYCLI_RUNTIME_BACKEND: 'legacy'}});
     expect(out.stdout).toBe(`Removed the API key for ${runtimeOrigin}. Its client-secret stays.\n`);
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
-      origins: {[runtimeOrigin]: {api: {kind: 'client-secret'}}},
-      last: {backend: 'api', api: {origin: runtimeOrigin, organizationId}},
+      origins: {[runtimeOrigin]: {api: {kind: 'client-secret', organizationId}}},
+      last: {backend: 'api', api: {origin: runtimeOrigin}},
     });
     const again = await mycli(['auth:logout', '--runtime-backend', 'legacy'], {env});
     expect(again.stdout).toBe(`No credentials of the Runtime (API key) backend are stored for ${runtimeOrigin}.\n`);
@@ -411,6 +411,25 @@ describe('stored credentials', () => {
     expect(JSON.parse((await push(['--runtime-backend', 'legacy'])).stdout)).toMatchObject({backend: 'legacy'});
     await mycli(['auth:logout', '--all']);
     expect(JSON.parse((await push([])).stdout)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
+  });
+
+  test('keep their organization, whichever login was the last', async () => {
+    const {organizationId} = runtime.credentials;
+    await login([...clientFlags(), '--organization', organizationId], canaries.secret);
+    const renewed = await login(clientFlags(), canaries.secret);
+    expect(renewed.stderr).toContain(`Push a bundle: mycli push --project SLUG --api-origin ${runtime.origin}\n`);
+    await login(client, canaries.secret);
+    expect((await push(['--api-origin', runtime.origin])).code).toBe(0);
+    expect((await push([])).stdout).toContain('missing organization');
+  });
+
+  test('without an organization are stored, and the next command has a place for it', async () => {
+    const {stderr} = await login(clientFlags(), canaries.secret);
+    const [, next = ''] = /Push a bundle: mycli push (.*)\n/.exec(stderr) ?? [];
+    expect(next).toBe(`--project SLUG --organization ID --api-origin ${runtime.origin}`);
+    const {organizationId} = runtime.credentials;
+    const words = next.replace('SLUG', 'shop').replace('ID', organizationId).split(' ');
+    expect((await mycli(['bundle:push', ...words], {cwd: project})).code).toBe(0);
   });
 
   test('say after a login what is used instead of them, and which backend to name', async () => {

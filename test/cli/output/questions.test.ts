@@ -326,3 +326,18 @@ describe.skipIf(!hasScript)('a push that hangs', () => {
     await terminal.shows('code-131');
   });
 });
+
+test.skipIf(!hasScript)('a login in a terminal asks for the organization that a push needs', async () => {
+  const {organizationId, clientId, clientSecret, tokenUrl} = runtime.credentials;
+  const flags = `--api-origin ${runtime.origin} --client-id ${clientId} --token-url ${tokenUrl}`;
+  const terminal = openTerminal(`${mycli} login ${flags}`, {cwd: root, env});
+  await terminal.shows('Organization ID:');
+  terminal.type(`${organizationId}\r`);
+  await terminal.shows('[input is masked]');
+  terminal.type(`${clientSecret}\r`);
+  await terminal.shows(/Push a bundle: mycli push .*\r\n/);
+  expect(terminal.shown()).not.toContain('--organization ID');
+  expect(await terminal.ended).toBe(0);
+  const pushed = await runCli(binary, ['push', '--api-origin', runtime.origin], {cwd: root, env});
+  expect(pushed.code, pushed.stderr).toBe(0);
+});

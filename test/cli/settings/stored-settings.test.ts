@@ -7,9 +7,9 @@ import {storedSettings} from '../../../src/cli/settings/load-settings.js';
 
 const [legacy, api, other] = ['https://runtime.example', 'https://api.example', 'https://other.example'];
 const tokenUrl = 'https://login.example/token';
-const client = {kind: 'client-secret', clientId: 'ci', clientSecret: 'canary-secret', tokenUrl};
+const client = {kind: 'client-secret', organizationId: 'org', clientId: 'ci', clientSecret: 'canary-secret', tokenUrl};
 const origins = {[legacy]: {apiKey: {key: 'canary-key', user: 'ann'}}, [api]: {api: client}};
-const last = {backend: 'legacy', legacy: `${legacy}/base`, api: {origin: api, organizationId: 'org'}};
+const last = {backend: 'legacy', legacy: `${legacy}/base`, api: {origin: api}};
 
 let directory: string;
 let warnings: string[];
@@ -32,9 +32,14 @@ test.each<[string, Variables, string]>([
   ['of an origin serve for it', {RUNTIME_ORIGIN: 'runtime.example/base'}, 'apiKey apiUser'],
   ['of an origin serve for no other', {RUNTIME_ORIGIN: other}, ''],
   ['are weaker than a key', {RUNTIME_ORIGIN: legacy, API_KEY: 'x'}, ''],
-  ['of Api serve for it', {API_ORIGIN: api, ORGANIZATION: 'org'}, 'tokenUrl clientId clientSecret'],
+  ['of Api serve for it', {API_ORIGIN: api}, 'organizationId tokenUrl clientId clientSecret'],
+  ['of Api do without their organization', {API_ORIGIN: api, ORGANIZATION: 'b'}, 'tokenUrl clientId clientSecret'],
   ['of Api are weaker than a token', {API_ORIGIN: api, API_TOKEN: 'x'}, ''],
-  ['of Api fill in what is not given', {API_ORIGIN: api, TOKEN_URL: 'login.example/token'}, 'clientId clientSecret'],
+  [
+    'of Api fill in what is not given',
+    {API_ORIGIN: api, TOKEN_URL: 'login.example/token'},
+    'organizationId clientId clientSecret',
+  ],
 ])('stored credentials: %s', async (_what, variables, keys) => {
   const stored = await add(variables, {origins});
   expect(Object.keys(stored).join(' ')).toBe(keys);

@@ -229,8 +229,8 @@ test('init: the user of the last login is not that of another address', async ()
 test('init: the service of the last login is offered, with its backend, on this machine too', async () => {
   const {origin} = runtime;
   await updateCredentials({directory: join(root, 'config'), warn: () => undefined}, () => ({
-    origins: {[origin]: {api: {kind: 'api-token', token: 'old'}}},
-    last: {backend: 'api', api: {origin, organizationId: 'acme'}},
+    origins: {[origin]: {api: {kind: 'api-token', organizationId: 'acme', token: 'old'}}},
+    last: {backend: 'api', api: {origin}},
   }));
   const {config, shown} = await plan(
     [
