@@ -134,7 +134,7 @@ export const downloadBundle = libraryCall(read.downloadBundle);
 
 /**
  * Deletes bundles, one after the other. It continues if the server refuses one, but stops at a failure that the others
- * would share (credentials, network, rate limit).
+ * would share (invalid credentials, network, rate limit).
  * @throws RuntimeCliError the first failure, if any was not deleted. Its `details` list which were `deleted`, which
  * `failed` and which were `notTried`. `signal.reason` when aborted.
  */
@@ -259,7 +259,8 @@ export const deletePreview = libraryCall(previews.deletePreview);
 export const listPreviews = libraryCall(previews.listPreviews);
 
 /**
- * Deletes previews without recent deployments, as `deletePreview` does.
+ * Deletes previews without recent deployments, as `deletePreview` does. It continues after a failure and reports it, as
+ * `deleteBundles` does.
  * @throws RuntimeCliError for what users can cause; `signal.reason` if aborted.
  */
 export const prunePreviews = libraryCall(previews.prunePreviews);

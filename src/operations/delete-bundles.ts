@@ -1,12 +1,13 @@
 import type {BundleDeletion} from './bundle-options.js';
 import type {BundleId, BundleItem} from '../backends/contract.js';
-import {isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
+import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely} from './host.js';
 import {explainMissing} from './explain-missing.js';
 import {allowChange, invoke, isSettled, quickLook} from './call-backend.js';
 import {previousDeployment} from './deploy/rollback-bundle.js';
 import {readBundles, readHistory, resolveBundleId, verifyId} from './list-bundles.js';
 import {sideBySide} from './side-by-side.js';
+import {asSentence} from '../text/sentence.js';
 import {readTargets} from './targets/find-targets.js';
 import type {OpenBackend} from './open-backend.js';
 
@@ -40,15 +41,50 @@ export async function takenFromRollbacks(open: OpenBackend, ids: readonly Bundle
   return taken ?? [];
 }
 
-export interface DeletionOutcome {
-  readonly deleted: readonly BundleId[];
-  readonly failed: readonly {readonly bundleId: BundleId; readonly error: RuntimeCliError}[];
-  readonly notTried: readonly BundleId[];
+type IdName = 'bundleId' | 'targetSlug';
+
+/** What became of bundles, or of the targets of previews, that were to be deleted. */
+export interface DeletionOutcome<Id extends BundleId = BundleId> {
+  readonly idName: IdName;
+  readonly deleted: readonly Id[];
+  readonly failed: readonly {readonly id: Id; readonly error: RuntimeCliError}[];
+  readonly notTried: readonly Id[];
 }
 
 /**
- * Deletes bundles with the chosen backend, one after the other. It goes on if the server refuses one, but stops at a
- * failure that the others would share (credentials, network, rate limit).
+ * Deletes one after the other. It goes on if the server refuses one, but stops at a failure that the others would share.
+ * @param remove resolves to false if someone else has deleted it, or it is to stay
+ */
+export async function deleteEach<Name extends IdName, Item extends Readonly<Record<Name, BundleId>>>(
+  idName: Name,
+  items: readonly Item[],
+  remove: (item: Item) => Promise<boolean>,
+): Promise<DeletionOutcome<Item[Name]>> {
+  const deleted: Item[Name][] = [];
+  const failed: {readonly id: Item[Name]; readonly error: RuntimeCliError}[] = [];
+  for (const [index, item] of items.entries()) {
+    const id = item[idName];
+    try {
+      if (await remove(item)) deleted.push(id);
+    } catch (error) {
+      if (!isRuntimeCliError(error)) throw error;
+      failed.push({id, error});
+      if (isShared(error))
+        return {idName, deleted, failed, notTried: items.slice(index + 1).map((other) => other[idName])};
+    }
+  }
+  return {idName, deleted, failed, notTried: []};
+}
+
+/** Whether the same would happen to the others. A 403 may be about one alone. */
+function isShared({code}: RuntimeCliError): boolean {
+  const {kind} = catalogue[code];
+  if (kind === 'credentials') return code !== 'ERR_FORBIDDEN';
+  return ['network', 'rate-limit', 'outcome-unknown', 'interrupted'].includes(kind) || code === 'ERR_MAINTENANCE';
+}
+
+/**
+ * Deletes bundles with the chosen backend.
  * @param mayBeGone whether to skip bundles that someone else has deleted meanwhile
  */
 export async function deleteBundlesFrom(
@@ -58,38 +94,32 @@ export async function deleteBundlesFrom(
   mayBeGone: boolean,
 ): Promise<DeletionOutcome> {
   await allowChange(open, {operation: 'delete', bundleIds: ids});
-  const deleted: BundleId[] = [];
-  const failed: {readonly bundleId: BundleId; readonly error: RuntimeCliError}[] = [];
-  let tried = 0;
-  for (const bundleId of ids) {
-    tried += 1;
+  const bundles = ids.map((bundleId) => ({bundleId}));
+  return deleteEach('bundleId', bundles, async ({bundleId}) => {
     try {
       await invoke(open, 'deleteBundle', {bundleId}).catch(explainMissing(open, {bundleId}));
-      deleted.push(bundleId);
-      callBackSafely(() => onDeletion({bundleId}));
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
-      if (mayBeGone && error.code === 'ERR_BUNDLE_UNKNOWN') continue;
-      failed.push({bundleId, error});
+      if (mayBeGone && error.code === 'ERR_BUNDLE_UNKNOWN') return false;
       callBackSafely(() => onDeletion({bundleId, error}));
-      if (error.code !== 'ERR_REJECTED' && error.code !== 'ERR_BUNDLE_UNKNOWN') break;
+      throw error;
     }
-  }
-  return {deleted, failed, notTried: ids.slice(tried)};
+    callBackSafely(() => onDeletion({bundleId}));
+    return true;
+  });
 }
 
-export function describeDeletion({deleted, failed, notTried}: DeletionOutcome) {
+export function describeDeletion({idName, deleted, failed, notTried}: DeletionOutcome) {
   const outcome = [
     ...(deleted.length === 0 ? [] : [`Deleted: ${deleted.join(', ')}.`]),
-    ...failed.map(({bundleId, error}) => describeFailure(bundleId, error)),
+    ...failed.map(({id, error}) => {
+      const what = idName === 'bundleId' ? `Bundle ${String(id)}` : String(id);
+      // A request without an answer that settles it may have been carried out. Reading deletes nothing.
+      const maybe = !isSettled(error) && error.method !== 'GET';
+      return asSentence(`${what} ${maybe ? 'may have been' : 'was not'} deleted: ${error.message}`);
+    }),
     ...(notTried.length === 0 ? [] : [`Not tried: ${notTried.join(', ')}.`]),
   ];
-  const failures = failed.map(({bundleId, error: {code, message}}) => ({bundleId, code, message}));
+  const failures = failed.map(({id, error: {code, message}}) => ({[idName]: id, code, message}));
   return {message: outcome.join(' '), details: {deleted, failed: failures, notTried}};
-}
-
-/** A request without an answer that settles it may have been carried out. */
-function describeFailure(bundleId: BundleId, error: RuntimeCliError): string {
-  const maybe = !isSettled(error);
-  return `Bundle ${String(bundleId)} ${maybe ? 'may have been' : 'was not'} deleted: ${error.message}`;
 }

@@ -3,6 +3,7 @@ import type {BundleId, PlannedWrite} from '../backends/contract.js';
 import type {MemberName} from '../backends/members.js';
 import type {BundlePlanOptions} from '../bundle/index.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
+import type {Suggestion} from '../errors/suggestion.js';
 import type {Logger, RetryEvent} from '../http/types.js';
 import type {Environment} from '../text/platform.js';
 import type {OperationProgress, ReleaseOptions} from './options.js';
@@ -52,8 +53,8 @@ export interface Outlet {
   title(text: string): void;
   /** A line that stays below the step. */
   note(line: string): void;
-  /** Something that needs attention. The result has it, too. */
-  warn(message: string): void;
+  /** Something that needs attention, and what to do about it. The result has it, too. */
+  warn(message: string, advice?: readonly Suggestion[]): void;
   progress(progress: OperationProgress): void;
   /** A wait before a request is sent again. */
   retry(event: RetryEvent): void;

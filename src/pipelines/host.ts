@@ -1,3 +1,4 @@
+import type {Suggestion} from '../errors/suggestion.js';
 import type {RuntimeEvent} from '../operations/events.js';
 import type {Host} from '../operations/host.js';
 import type {ReleaseOptions} from '../operations/options.js';
@@ -37,6 +38,8 @@ export interface PipelineHost extends Host {
   /** Whether a run before this one has shown the backend and the settings. @default false */
   readonly continues?: boolean | undefined;
   readonly onEvent?: ((event: EventBody) => void) | undefined;
+  /** What a warning advises, with commands that reach what the run does. @default for programs */
+  readonly spell?: ((advice: Suggestion) => string) | undefined;
   /** Called with what is known of each run, as it begins. */
   readonly onLedger?: ((ledger: Ledger) => void) | undefined;
 }

@@ -1,6 +1,6 @@
 import type {BackendSettings} from '../backends/built-in-backends.js';
 import {exitCodes, isRuntimeCliError, withCompleteCommands} from '../errors/index.js';
-import {hiddenWord, nowhere, type RunSurroundings} from '../errors/suggestion.js';
+import {hiddenWord, nowhere, suggestionText, type RunSurroundings, type Suggestion} from '../errors/suggestion.js';
 import {messageOf} from '../errors/system-failure.js';
 import type {EventError, FailureEvent} from '../operations/events.js';
 import {callBackSafely} from '../operations/host.js';
@@ -45,7 +45,8 @@ export async function callFromLibrary<Options extends CallOptions, Result extend
   };
   const callbacks = {onProgress, onFallback, onResolve};
   try {
-    const result = await operation({...given, ...withoutCallbacks}, {...host, logger, callbacks, onEvent: emit});
+    const spell = (advice: Suggestion) => suggestionText(advice, surroundingsOf(given, host));
+    const result = await operation({...given, ...withoutCallbacks}, {...host, logger, callbacks, spell, onEvent: emit});
     if (!('warnings' in result)) warnings.forEach((message) => host.logger.warn(message));
     feed?.({type: 'outcome', status: 'success', result});
     return result;

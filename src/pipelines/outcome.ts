@@ -344,7 +344,7 @@ export function factsOfChange(
 ): Partial<Pick<WriteOutcome, 'bundleIds' | 'deployment' | 'status' | 'url'>> {
   const {operation} = planned;
   const {release, bundleId, deployment, status, rollback, deletion} = ledger;
-  if (operation === 'delete') return deletion === undefined ? {} : {bundleIds: deletion.deleted};
+  if (operation === 'delete') return deletion?.idName === 'bundleId' ? {bundleIds: deletion.deleted} : {};
   if (operation === 'rollback' && release?.operation !== 'rollback')
     return {deployment: rollback?.deployment, status: rollback?.status};
   if (operation !== 'push' && operation !== release?.operation) return {};

@@ -11,7 +11,7 @@ import type {
 } from '../operations/targets/options.js';
 import type {BundleId, TargetItem} from '../backends/contract.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
-import {deleteBundlesFrom, describeDeletion} from '../operations/delete-bundles.js';
+import {deleteBundlesFrom, deleteEach, describeDeletion} from '../operations/delete-bundles.js';
 import {quickLook} from '../operations/call-backend.js';
 import {pollUntil} from '../operations/deploy/poll.js';
 import {activeGuards, guardTarget} from '../operations/guard/guards.js';
@@ -37,7 +37,7 @@ import {deleteTargetFrom, findDoomed, refuseProduction} from '../operations/targ
 import {explainEmpty, readTargets, warnOfNear} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
-import {known, type Ledger} from './ledger.js';
+import {known, type Change, type Ledger} from './ledger.js';
 import {previewPush, pushResult, pushRuntimeBundle} from './push.js';
 import {changeFound, withBackend} from './steps.js';
 import {createTarget} from './targets.js';
@@ -233,8 +233,11 @@ async function deleteTheirs(open: OpenBackend, ids: readonly BundleId[]): Promis
   try {
     const deletion = await deleteBundlesFrom(open, ids, () => undefined, true);
     open.signal.throwIfAborted();
-    if (deletion.failed.length > 0) outlet.warn(describeDeletion(deletion).message);
-    return deletion.deleted;
+    const {failed, notTried, deleted} = deletion;
+    const left = [...failed.map(({id}) => id), ...notTried];
+    const run = ['bundle:delete', ...left, ...open.flags()];
+    if (left.length > 0) outlet.warn(describeDeletion(deletion).message, [['To delete what is left, run: ', {run}]]);
+    return deleted;
   } catch (error) {
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
     outlet.warn(error.message);
@@ -298,15 +301,26 @@ export async function prunePreviews(
       name: 'delete',
       title: (items) => `Delete ${count(items.length, 'preview')}`,
       async run(ledger, items, outlet) {
-        const deleted: string[] = [];
-        for (const item of items) {
-          const removed = await removeOld(ledger.open, item, {...options, olderThanMs});
-          if (removed?.deleted !== true) continue;
-          deleted.push(item.targetSlug);
+        const deletion = await deleteEach('targetSlug', items, async (item) => {
+          // Hooks are told of each by itself.
+          const end = (ended: Change['ended']) => {
+            const change = ledger.changes.at(-1);
+            if (change !== undefined) change.ended ??= ended;
+          };
+          const removed = await removeOld(ledger.open, item, {...options, olderThanMs}).catch((error: unknown) => {
+            end({error});
+            throw error;
+          });
+          end({});
+          if (removed?.deleted !== true) return false;
           outlet.note(describeRemoved(item.targetSlug, removed, options));
-        }
-        outlet.title(`Deleted ${count(deleted.length, 'preview')}`);
-        return deleted;
+          return true;
+        });
+        ledger.deletion = deletion;
+        const [first] = deletion.failed;
+        if (first !== undefined) throw first.error;
+        outlet.title(`Deleted ${count(deletion.deleted.length, 'preview')}`);
+        return deletion.deleted;
       },
     },
   });

@@ -1,6 +1,7 @@
 import prettyBytes from 'pretty-bytes';
 import {oneLine} from '../text/sentence.js';
 import {describeRetry} from '../http/rate-limit/policy.js';
+import {suggestionText, type Suggestion} from '../errors/suggestion.js';
 import type {RetryEvent} from '../http/types.js';
 import type {MemberName} from '../backends/members.js';
 import {callBackSafely, type Outlet} from '../operations/host.js';
@@ -57,7 +58,9 @@ export class RunOutlet implements Outlet {
     this.#step?.note(line);
   }
 
-  warn(message: string): void {
+  warn(told: string, advice: readonly Suggestion[] = []): void {
+    const {spell = suggestionText} = this.#host;
+    const message = [told, ...advice.map((suggestion) => spell(suggestion))].join(' ');
     if (this.#ledger.warnings.includes(message)) return;
     this.#ledger.warnings.push(message);
     this.#host.onEvent?.({type: 'warning', message});

@@ -101,10 +101,10 @@ describe('deleting bundles', () => {
   });
 
   test('ends at a failure that would meet the others too, and tells which were not tried', async () => {
-    const service = await startService({faults: ['403:route=delete']});
+    const service = await startService({faults: ['401:route=delete']});
     const failed = remove(service, {bundleIds: [1, 2, 3]});
     await expect(failed).rejects.toMatchObject({
-      code: 'ERR_FORBIDDEN',
+      code: 'ERR_UNAUTHORIZED',
       exitCode: 4,
       details: {deleted: [], failed: [{bundleId: 1}], notTried: [2, 3]},
     });

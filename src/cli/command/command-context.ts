@@ -102,6 +102,7 @@ export class CommandContext {
       maskSecret: (secret) => output.addSecrets([secret]),
       now: () => new Date(),
       terminal: output,
+      spell: (advice) => output.texts([advice]).join(''),
       onEvent(event) {
         if (event.type === 'warning') output.warn(event.message);
         else session.events?.emit(event);

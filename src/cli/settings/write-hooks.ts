@@ -65,7 +65,8 @@ export async function askBeforeWrite(
   const answers = await runHooks(config, beforeHook, {...planned, dryRun}, [signal], beforeWriteTimeoutMs);
   signal.throwIfAborted();
   const {operation} = planned;
-  const state = isFirst ? ' Nothing was changed.' : '';
+  // After one preview, others are deleted.
+  const state = isFirst && operation !== 'delete-target' ? ' Nothing was changed.' : '';
   const vetoes = answers.flatMap(({plugin, ...answer}) => {
     const veto = 'result' in answer && isRecord(answer.result) ? answer.result['veto'] : undefined;
     const reason = typeof veto === 'string' ? lineOf(veto, output) : '';

@@ -347,3 +347,46 @@ test('a preview to which something is deployed while others are pruned stays', a
     warnings: ['Kept preview-b: something was deployed to it meanwhile.'],
   });
 });
+
+/** Three previews that are old enough, and the command that prunes them. */
+async function threeOldPreviews() {
+  for (const branch of ['a', 'b', 'c']) await documentOf(['preview:up', branch]);
+  const prune = ['preview:prune', '--expires', '0m', '--yes'];
+  const found = async () => (await documentOf<{found: unknown[]}>([...prune, '--dry-run'])).found.length;
+  await expect.poll(found).toBe(3);
+  return prune;
+}
+
+test('preview:prune goes on after one that cannot be deleted, and reports both', async () => {
+  const prune = await threeOldPreviews();
+  bench.runtime.addFault('403x1:route=delete-target');
+  const {code, stdout} = await bench.mycli([...prune, '--json']);
+  expect(code).toBe(4);
+  const {error} = JSON.parse(stdout) as {error: {message: string; details: unknown}};
+  expect(error).toMatchObject({
+    code: 'ERR_FORBIDDEN',
+    message: expect.stringMatching(/^Deleted: preview-b, preview-c\. preview-a was not deleted: .*403/) as string,
+    details: {deleted: ['preview-b', 'preview-c'], failed: [{targetSlug: 'preview-a', code: 'ERR_FORBIDDEN'}]},
+  });
+  expect(await targets()).toEqual(['preview-a']);
+});
+
+test('preview:prune ends at credentials that are refused, and names the previews that it did not try', async () => {
+  const prune = await threeOldPreviews();
+  bench.runtime.addFault('401:route=delete-target');
+  const {code, stderr} = await bench.mycli(prune);
+  expect(code).toBe(4);
+  expect(stderr).toMatch(/preview-a was not deleted: [^]* Not tried: preview-b, preview-c\./);
+  expect(await targets()).toHaveLength(3);
+});
+
+test('a preview that is gone without its bundle is a warning with the command that deletes the bundle', async () => {
+  const prune = await threeOldPreviews();
+  bench.runtime.addFault('409x1:route=delete');
+  const {warnings} = await documentOf([...prune, '--project', 'shop']);
+  const [warning = ''] = warnings;
+  expect(warning).toMatch(/^Bundle 1 was not deleted: .* run: mycli bundle:delete 1 --project shop/);
+  expect(await targets()).toEqual([]);
+  const [, command = ''] = /run: mycli (.*)$/.exec(warning) ?? [];
+  expect((await bench.mycli([...command.split(' '), '--yes'])).code).toBe(0);
+});
