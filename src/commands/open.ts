@@ -34,9 +34,8 @@ export default class Open extends BaseCommand<typeof Open, 'open'> {
     const opens = !this.flags.print && !output.json && output.interactive;
     const opened = opens && (await openBrowser(url, env));
     if (opens && !opened) output.info('No browser could be opened. Open this URL yourself:');
-    const shown = opened ? `Opened ${url}` : url;
-    for (const text of [url, shown]) output.showQuery(text);
-    output.result(shown);
+    output.showQuery(url);
+    output.result(opened ? `Opened ${url}` : url);
     return {...target, url, opened};
   }
 }

@@ -2,8 +2,11 @@ import type {Logger} from './types.js';
 
 const mask = '***';
 
-/** Masks the secrets, values of `Authorization` headers, and credentials and queries of URLs. */
-export function createRedactor(secrets: readonly string[]): (text: string) => string {
+/** Masks the secrets, values of `Authorization` headers, and credentials and queries of URLs, but for those in `shown`. */
+export function createRedactor(
+  secrets: readonly string[],
+  shown: ReadonlySet<string> = new Set(),
+): (text: string) => string {
   const maskSecrets = createMasker(secrets);
   return (text) =>
     maskSecrets(text)
@@ -12,9 +15,11 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
         (_, name: string, scheme = '') => [name, scheme && `${String(scheme)} `, mask].join(''),
       )
       .replace(/\b(bearer|basic) [\w.~+/-]{16,}=*/gi, `$1 ${mask}`)
-      .replace(/[^\s"'<>]+/g, (word) =>
-        word.includes('://') ? maskQueries(word.replace(urlCredentials, maskUser)) : word,
-      );
+      .replace(/[^\s"'<>]+/g, (word) => {
+        if (!word.includes('://')) return word;
+        const masked = word.replace(urlCredentials, maskUser);
+        return shown.has(word) ? masked : maskQueries(masked);
+      });
 }
 
 /** A logger that masks what it passes on, and has nothing else of `logger`. */

@@ -120,9 +120,12 @@ export const redirectSource: Schema<string> = v.pipe(
   v.regex(/^\/[^\s?#\p{Cc}]*$/u, 'must be a path that begins with /, without blanks, ? and #'),
 );
 
+const destinationMessage = 'must be a path that begins with /, or an http(s) URL';
+
 export const redirectDestination: Schema<string> = v.pipe(
   string,
-  v.regex(/^(?:\/(?![/\\])|https?:\/\/[^/])[^\s\p{Cc}]*$/iu, 'must be a path that begins with /, or an http(s) URL'),
+  v.regex(/^(?:\/(?![/\\])|https?:\/\/[^/])[^\s\p{Cc}]*$/iu, destinationMessage),
+  v.check((value) => URL.canParse(value, 'http://site'), destinationMessage),
 );
 
 export const maxMessage = 2048;

@@ -248,7 +248,14 @@ export function settingsSchema(without: readonly string[] = []): schemas.Schema<
   return fieldsSchema(Object.fromEntries(rows));
 }
 
-export const redirectSchema = fieldsSchema(redirectFields, ['from', 'to']) as unknown as schemas.Schema<Redirect>;
+export const redirectSchema: schemas.Schema<Redirect> = v.pipe(
+  fieldsSchema(redirectFields, ['from', 'to']) as unknown as schemas.Schema<Redirect>,
+  v.check(({from, to}) => to.replace(/[?#].*$/s, '') !== from, 'redirects to itself'),
+  v.check(
+    ({from, to, forwardWildcard}) => forwardWildcard === true || !from.includes('*') || !to.includes('*'),
+    'has a * in "to", which needs forwardWildcard: true',
+  ),
+);
 
 export const redirectList: schemas.Schema<string | readonly Redirect[]> = v.lazy((value) =>
   Array.isArray(value) ? v.array(redirectSchema) : v.string('must be the path of a file, or an array of redirects'),

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {v2Archive} from './archives.js';
-import {send} from './client.js';
+import {send, sendRaw} from './client.js';
 import {startRuntime} from './with-runtime.js';
 
 /** A runtime with a target `staging` that runs a bundle, and both ways to change it. */
@@ -70,6 +70,35 @@ describe('target configuration', () => {
       status: 204,
     });
     expect(await page('/old%20page')).toMatchObject({status: 404});
+  });
+
+  test('the address of a redirect has one query, its fragment last, only ASCII, and a path stays on the site', async () => {
+    const {runtime, api, client} = await startTarget();
+    const forwarded = {forwardQuerystring: true, forwardWildcard: true};
+    for (const [source, destination] of [
+      ['/q', '/new?x=1'],
+      ['/h', '/new#part'],
+      ['/u', '/ö'],
+      ['/all/*', '/*'],
+      ['/shop/*', 'https://shop.example/*?from=old'],
+    ]) {
+      const body = client.json({source, destination, ...forwarded});
+      expect(await api('/redirects', body)).toMatchObject({status: 201});
+    }
+    const host = `staging--shop.localhost:${new URL(runtime.appsOrigin).port}`;
+    const location = async (path: string) => {
+      const {headers} = await sendRaw(runtime.appsOrigin, {path, headers: {host}});
+      return headers.location;
+    };
+    expect(await location('/q?z=1')).toBe('/new?x=1&z=1');
+    expect(await location('/q')).toBe('/new?x=1');
+    expect(await location('/h?z=1')).toBe('/new?z=1#part');
+    expect(await location('/u')).toBe('/%C3%B6');
+    expect(await location('/all/a%3Fb')).toBe('/a%3Fb');
+    for (const path of ['//evil.example', '/%2fevil.example'])
+      expect(await location(`/all${path}`)).toBe('/evil.example');
+    expect(await location('/all/%5cevil.example')).toBe('/%5Cevil.example');
+    expect(await location('/shop/a?z=1')).toBe('https://shop.example/a?from=old&z=1');
   });
 
   test('an access header shuts the site to all who do not send it, and its value is not told', async () => {

@@ -2,7 +2,7 @@ import {Writable} from 'node:stream';
 import {isDeepStrictEqual, styleText} from 'node:util';
 import {createError} from '../../errors/index.js';
 import {isRecord} from '../../text/json.js';
-import {createMasker, createRedactor} from '../../http/redact.js';
+import {createRedactor} from '../../http/redact.js';
 import type {Logger} from '../../http/types.js';
 import {
   annotation,
@@ -72,8 +72,8 @@ export class Output implements Logger {
   readonly #writeStderr: Writable['write'];
   readonly #secrets = new Set<string>();
   readonly #warnings = new Set<string>();
-  readonly #own = new Set<string>();
-  #redact = createRedactor([]);
+  readonly #shownUrls = new Set<string>();
+  #redact = createRedactor([], this.#shownUrls);
   #hints: HintContext = {...nowhere, aliases: new Map()};
   #documentWritten = false;
   #hasLines = false;
@@ -111,18 +111,18 @@ export class Output implements Logger {
 
   addSecrets(values: readonly string[]): void {
     for (const value of values) this.#secrets.add(value);
-    this.#redact = createRedactor(this.secrets);
+    this.#redact = createRedactor(this.secrets, this.#shownUrls);
   }
 
-  /** Shows a text that the command has made itself with the query that it has as a URL. */
-  showQuery(text: string): void {
-    this.#own.add(text);
+  /** Shows this URL with its query, wherever it is printed. */
+  showQuery(url: string): void {
+    this.#shownUrls.add(url);
   }
 
   /** Shows these values from now on, for a command that returns them. */
   revealSecrets(values: readonly string[]): void {
     for (const value of values) this.#secrets.delete(value);
-    this.#redact = createRedactor(this.secrets);
+    this.#redact = createRedactor(this.secrets, this.#shownUrls);
   }
 
   /** Sends what plugins and configuration files print to stderr: stdout is for results. */
@@ -269,11 +269,7 @@ export class Output implements Logger {
   }
 
   clean(text: string): string {
-    return this.#mask(sanitize(text));
-  }
-
-  #mask(text: string): string {
-    return this.#own.has(text) ? createMasker(this.secrets)(text) : this.#redact(text);
+    return this.#redact(sanitize(text));
   }
 
   wrap(line: string, indent: string): readonly string[] {
@@ -313,9 +309,9 @@ export class Output implements Logger {
   // Masks value by value, because a secret in the finished text may be escaped.
   #json(value: unknown, indent: number): string {
     const masked = (_key: string, item: unknown): unknown => {
-      if (typeof item === 'string') return this.#mask(item);
+      if (typeof item === 'string') return this.#redact(item);
       if (!isRecord(item)) return item;
-      return Object.fromEntries(Object.entries(item).map(([key, inner]) => [this.#mask(key), inner]));
+      return Object.fromEntries(Object.entries(item).map(([key, inner]) => [this.#redact(key), inner]));
     };
     const json = escapeControls(JSON.stringify(value, masked, indent));
     return this.#options.annotating ? withoutCommandsInJson(json) : json;

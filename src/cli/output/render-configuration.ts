@@ -4,6 +4,7 @@ import type {AppliedTarget, TargetDiff, TargetDifference} from '../../operations
 import type {Redirect} from '../../backends/contract.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {accessHeader} from '../../settings/target-settings.js';
+import {asRecord} from '../../text/json.js';
 import {count} from '../../text/sentence.js';
 import {placeFlags, type CommandPlace} from '../../text/suggest.js';
 import type {CommandContext} from '../command/command-context.js';
@@ -35,7 +36,16 @@ function differenceText({kind, name, before, after}: TargetDifference): string {
 
 const mostLines = 100;
 
+/** Redirects are public, and can't be reviewed without their queries. */
+function showQueries(redirects: readonly unknown[], output: Output): void {
+  for (const redirect of redirects) output.showQuery(String(asRecord(redirect)['to']));
+}
+
 export function listDifferences({differences}: TargetDiff, output: Output): void {
+  showQueries(
+    differences.flatMap(({before, after}) => [before, after]),
+    output,
+  );
   for (const difference of differences.slice(0, mostLines)) output.outcome(differenceText(difference));
   const more = differences.length - mostLines;
   if (more > 0) output.outcome(`and ${String(more)} more, which --json has`);
@@ -68,6 +78,7 @@ export function renderWrittenTarget(
   {output, configFile}: Pick<CommandContext, 'output' | 'configFile'>,
 ): DiffedTarget {
   const {file, targetSlug, configuration} = result;
+  showQueries([configuration?.redirects].flat(), output);
   if (file !== undefined) output.outcome(`Wrote the current state of ${targetSlug} to ${file}.`);
   else {
     const text = (value: unknown) => inspect(value, {depth: null, compact: false, maxArrayLength: null});

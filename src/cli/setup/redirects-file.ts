@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import type {Redirect} from '../../backends/contract.js';
-import {createError, reasonOf} from '../../errors/index.js';
+import {createError, messageOf, reasonOf} from '../../errors/index.js';
 import {readTextFile} from '../../files/read-file.js';
-import {describeProblems, fieldProblems} from '../../settings/schemas.js';
+import {describeProblems, didYouMean, fieldProblems} from '../../settings/schemas.js';
 import {redirectFields, redirectSchema} from '../../settings/target-settings.js';
 import {listFirst} from '../../text/entry-names.js';
-import {tryJson} from '../../text/json.js';
+import {parseJson, tryJson} from '../../text/json.js';
 
 /** What a file says of a redirect, or why that cannot be one, and where. */
 interface Entry {
@@ -19,11 +19,23 @@ export async function readRedirects(path: string): Promise<readonly Redirect[]> 
   const text = await readTextFile(path).catch((error: unknown) => {
     throw createError('ERR_CONFIG_INVALID', `The redirects in ${path} cannot be read: ${reasonOf(error)}.`);
   });
-  const entries = /\.json$/i.test(path) ? jsonEntries(text) : /\.csv$/i.test(path) ? csvEntries(text) : lines(text);
+  const isJson = /\.json$/i.test(path);
+  const entries = isJson ? jsonEntries(text) : /\.csv$/i.test(path) ? csvEntries(text) : lines(text);
+  if (entries.length === 0 && !isJson) {
+    throw createError('ERR_CONFIG_INVALID', `${path} has no redirects.`, {
+      suggestions: ['If the target is to have none, set redirects to [] instead of a file.'],
+    });
+  }
+  const places = new Map<string, string>();
   const read = entries.map(({place, value, problem}) => {
     const {success, output, issues = []} = v.safeParse(redirectSchema, value);
-    if (problem === undefined && success) return {redirect: output};
-    return {problem: `${place}: ${problem ?? describeProblems(fieldProblems(issues))}`};
+    if (problem !== undefined || !success)
+      return {problem: `${place}: ${problem ?? describeProblems(fieldProblems(issues))}`};
+    const {from} = output;
+    const first = places.get(from);
+    if (first !== undefined) return {problem: `${place}: ${from} is redirected by ${first}, too`};
+    places.set(from, place);
+    return {redirect: output};
   });
   const problems = read.flatMap(({problem}) => problem ?? []);
   if (problems.length === 0) return read.flatMap(({redirect}) => redirect ?? []);
@@ -37,7 +49,12 @@ export async function readRedirects(path: string): Promise<readonly Redirect[]> 
 }
 
 function jsonEntries(text: string): readonly Entry[] {
-  const list = tryJson(text);
+  let list: unknown;
+  try {
+    list = parseJson(text);
+  } catch (error) {
+    return [{place: 'the file', problem: `it is not JSON: ${messageOf(error)}`}];
+  }
   if (!Array.isArray(list)) return [{place: 'the file', problem: 'it is not a JSON array of redirects'}];
   return list.map((value: unknown, index) => ({place: `entry ${String(index + 1)}`, value}));
 }
@@ -51,16 +68,28 @@ function numbered(text: string): readonly (readonly [place: string, line: string
 /** The header has the names of the configuration, or those of a service. */
 function csvEntries(text: string): readonly Entry[] {
   const [header, ...rows] = numbered(text);
-  const fieldOf = (name: string) =>
-    Object.entries(redirectFields).find(([own, {legacy, api}]) => [own, legacy, api].includes(name))?.[0];
-  const names = cells(header?.[1] ?? '').map((name) => fieldOf(name) ?? name);
+  if (header === undefined) return [];
+  const columns = cells(header[1]);
+  const names = columns.map((column) => fieldOf(column) ?? '');
+  const stranger = columns.find((_, index) => names[index] === '');
+  if (stranger !== undefined || !names.includes('from') || !names.includes('to')) {
+    const found = stranger === undefined ? '' : `, not ${stranger}${didYouMean(stranger, Object.keys(redirectFields))}`;
+    return [{place: header[0], problem: `it must be a header such as from,to,status, with commas${found}`}];
+  }
   return rows.map(([place, line]) => {
     const values = cells(line);
+    if (values.some((value) => value.startsWith('"'))) return {place, problem: 'a quotation mark has no end'};
     if (values.length !== names.length)
       return {place, problem: `it has ${String(values.length)} values, and the header ${String(names.length)}`};
     const given = names.map((name, index) => [name, values[index] ?? ''] as const).filter(([, value]) => value !== '');
     return {place, value: Object.fromEntries(given.map(([name, value]) => [name, typed(value)]))};
   });
+}
+
+/** The field of a column, whose name spreadsheets may have in other case. */
+function fieldOf(name: string): string | undefined {
+  const isNamed = (one: string | undefined) => one?.toLowerCase() === name.toLowerCase();
+  return Object.entries(redirectFields).find(([own, {legacy, api}]) => [own, legacy, api].some(isNamed))?.[0];
 }
 
 function cells(line: string): readonly string[] {
@@ -77,7 +106,7 @@ function lines(text: string): readonly Entry[] {
   return numbered(text)
     .filter(([, line]) => !line.startsWith('#'))
     .map(([place, line]) => {
-      const [from = '', to = '', code = '301', ...rest] = line.replace(/\s#.*$/, '').split(/\s+/);
+      const [from = '', to = '', code = '301', ...rest] = line.replace(/\s+#.*$/, '').split(/\s+/);
       const splat = to.includes(':splat');
       const problem =
         rest.length > 0 || code.includes('=') || /^\w+=/.test(to)
@@ -86,7 +115,9 @@ function lines(text: string): readonly Entry[] {
             ? `it has status ${code}; a target takes 301 or 302`
             : /\/:\w/.test(from + to.replaceAll(':splat', '')) || (splat && !from.endsWith('*'))
               ? 'the only placeholder is * at the end, which is :splat'
-              : undefined;
+              : from.endsWith('*') && to.includes('*')
+                ? 'write :splat, not *, in the destination'
+                : undefined;
       const redirect = {from, to: to.replaceAll(':splat', '*'), status: Number(code), forwardQuery: true};
       return {place, problem, value: {...redirect, forwardWildcard: splat}};
     });

@@ -98,9 +98,19 @@ function movedTo({base, parts}: Pick<SiteCall, 'base' | 'parts'>, search: string
   for (const {from, to, status, forwardQuery, forwardWildcard} of record?.redirects ?? []) {
     const [start = '', end] = (decoded(from) ?? from).split('*', 2);
     if (end === undefined ? path !== start : !(path.startsWith(start) && path.endsWith(end))) continue;
-    const rest = encodeURI(path.slice(start.length, path.length - (end?.length ?? 0)));
-    const place = end !== undefined && forwardWildcard ? to.replace('*', () => rest) : to;
-    const location = `${place.startsWith('/') ? base : ''}${place}${forwardQuery ? search : ''}`;
+    const rest = path.slice(start.length, path.length - (end?.length ?? 0));
+    const encoded = encodeURI(rest).replaceAll('?', '%3F').replaceAll('#', '%23');
+    const place = end !== undefined && forwardWildcard ? to.replace('*', () => encoded) : to;
+    const isPath = place.startsWith('/');
+    const url = new URL(isPath ? `http://site${place}` : place);
+    if (forwardQuery)
+      url.search = [url.search, search]
+        .map((query) => query.slice(1))
+        .filter(Boolean)
+        .join('&');
+    // A path never leaves the target, as `//evil` would.
+    const below = () => `${base}${url.pathname.replace(/^\/+/, '/')}${url.search}${url.hash}`;
+    const location = isPath ? below() : url.href;
     return answer(status, '', {location});
   }
   return undefined;

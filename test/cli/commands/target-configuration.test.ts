@@ -60,6 +60,27 @@ describe('target:diff and target:apply', () => {
     });
   });
 
+  test('a redirect shows the query of its destination, and no password', async () => {
+    await bench.mycli(['push', '--target', 'staging', '--wait']);
+    const redirect = (query: string) => ({from: '/a', to: `https://shop.example/b?page=${query}`});
+    await configure({targets: {staging: {redirects: [redirect('1')]}}});
+    expect(await documentOf('target:apply staging --yes')).toMatchObject({code: 0, applied: 1});
+    const hidden = {from: '/c', to: 'https://user:canary-1@shop.example/d'};
+    await configure({targets: {staging: {redirects: [redirect('2'), hidden]}}});
+    const document = await documentOf('target:diff staging');
+    const differences = [{before: redirect('1'), after: redirect('2')}, {name: '/c'}];
+    expect(document).toMatchObject({differences});
+    expect(JSON.stringify(document)).not.toContain('canary-1');
+    const lines = [
+      '~ redirect /a → https://shop.example/b?page=2 (301), was https://shop.example/b?page=1 (301)',
+      '+ redirect /c → https://***@shop.example/d (301)',
+    ];
+    for (const line of ['target:diff staging', 'target:apply staging --dry-run', 'target:apply staging --yes']) {
+      const {stdout} = await bench.mycli(line.split(' '));
+      expect(stdout.split('\n').slice(0, 2)).toEqual(lines);
+    }
+  });
+
   test('a target that is configured and not there can be created, which the error says', async () => {
     await bench.mycli(['push', '--target', 'staging', '--wait']);
     await configure({targets: {qa: {settings: {logLevel: 'debug'}, variables: ['API_KEY']}}});

@@ -220,6 +220,7 @@ describe('reading', () => {
     [{targets: {live: {settings: {regoin: 'x'}}}}, 'unknown key: regoin (did you mean region?)', /^Correct/],
     [{targets: {live: {settings: {logLevel: 'loud'}}}}, 'settings.logLevel must be one of trace, debug', /^Correct/],
     [{targets: {live: {redirects: [{from: 'a', to: '/b'}]}}}, 'redirects.0.from must be a path', /^Correct/],
+    [{targets: {live: {redirects: [{from: '/a', to: '/a'}]}}}, 'live.redirects.0 redirects to itself', /^Correct/],
     [{preview: {settings: {name: 'x'}}}, 'preview.settings has an unknown key: name', /^Correct/],
     [{targets: ['live']}, 'targets must be an object', /^Correct/],
     [{pollInterval: '5'}, 'pollInterval must be a number of seconds above 0', /^Correct/],

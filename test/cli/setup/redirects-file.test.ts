@@ -34,8 +34,51 @@ test('redirects: CSV has a header, in the words of the configuration or of a ser
   );
 });
 
+test('redirects: the header of a CSV may be in any case; without it, line 1 is told', async () => {
+  expect(await read('r.csv', 'From,TO_URL\n/a,/b\n')).toEqual([{from: '/a', to: '/b'}]);
+  for (const [text, problem] of [
+    ['/old,/new,302\n', 'line 1: it must be a header such as from,to,status, with commas, not /old.'],
+    ['from;to;status\n/a;/b;301\n', 'with commas, not from;to;status.'],
+    ['from,to,statuss\n/a,/b,301\n', 'with commas, not statuss (did you mean status?).'],
+    ['from,status\n/a,301\n', 'line 1: it must be a header such as from,to,status, with commas.'],
+    ['from,to,status\n/old,"/new,302\n', 'line 2: a quotation mark has no end.'],
+  ] as const) {
+    await expect(read('r.csv', text)).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringContaining(problem) as string,
+    });
+  }
+});
+
+test('redirects: a file without any is an error, and [] in JSON is not', async () => {
+  for (const [name, text] of [
+    ['r.csv', ''],
+    ['r.csv', 'from,to\n'],
+    ['_redirects', ''],
+    ['_redirects', '# none\n'],
+  ] as const) {
+    await expect(read(name, text)).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringMatching(/has no redirects\.$/) as string,
+    });
+  }
+  await expect(read('r.json', '')).rejects.toThrow('the file: it is not JSON: ');
+  expect(await read('r.json', '[]')).toEqual([]);
+});
+
+test.each([
+  ['r.csv', 'from,to\n/a,/b\n/c,/d\n/a,/e\n', 'line 4: /a is redirected by line 2, too'],
+  ['r.json', '[{"from":"/a","to":"/a?x=1"}]', 'entry 1: it redirects to itself'],
+  ['r.json', '[{"from":"/a/*","to":"/b/*"}]', 'entry 1: it has a * in "to", which needs forwardWildcard: true'],
+  ['_redirects', '/a /a\n', 'line 1: it redirects to itself'],
+  ['_redirects', '/a/* /b/*\n', 'line 1: write :splat, not *, in the destination'],
+  ['r.json', '[{"from":"/a","to":"http://["}]', 'entry 1: to must be a path'],
+])('redirects: %s with %j cannot work: %s', async (name, text, problem) => {
+  await expect(read(name, text)).rejects.toThrow(problem);
+});
+
 test('redirects: lines of other hosts are read, and what a target cannot have is told by line', async () => {
-  const text = '# moved\n/a /b\n/c  /d 302 # for now\n/q /r?x=1\n/blog/* https://b.example/:splat 301\n';
+  const text = '# moved\n/a /b\n/c  /d 302   # for now\n/q /r?x=1\n/blog/* https://b.example/:splat 301\n';
   const standard = {forwardQuery: true, forwardWildcard: false};
   expect(await read('_redirects', text)).toEqual([
     {from: '/a', to: '/b', status: 301, ...standard},
