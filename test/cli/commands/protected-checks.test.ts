@@ -57,7 +57,9 @@ test('a site that asks for a login cannot be checked, is not asked again, and no
   expect(error.suggestions.join(' ')).toContain(
     'Set MYCLI_CHECK_USER (or check.user in mycli.config) and MYCLI_CHECK_PASSWORD, or check.headers.',
   );
-  expect(error.suggestions.join(' ')).not.toContain('mycli bundle:rollback');
+  expect(error.suggestions.join(' ').match(/mycli bundle:rollback(?: --to \d+)?/g)).toEqual([
+    expect.stringMatching(/--to \d+$/),
+  ]);
   const {bundleId} = (error as unknown as {details: {bundleId: number}}).details;
   const status = JSON.parse((await bench.mycli(['history', '--json'])).stdout) as {deployments: {bundleId: number}[]};
   expect(status.deployments[0]?.bundleId).toBe(bundleId);
