@@ -141,7 +141,7 @@ export const pushSets = {
     },
     uploadRetries: {
       variable: 'MYCLI_UPLOAD_RETRIES',
-      schema: schemas.nonNegative,
+      schema: schemas.number(...rateLimitRules.maxRetries),
       default: defaultUploadRetries,
       summary: 'How often an interrupted upload is repeated; default {default}.',
       notes: 'From its first byte, if the server cannot have had all of it. The waits are those of `rateLimit`.',

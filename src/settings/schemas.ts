@@ -85,8 +85,6 @@ function integer(least: number, most: number): Schema<number> {
   );
 }
 
-export const nonNegative = number('a non-negative integer', (value) => Number.isSafeInteger(value) && value >= 0);
-
 export const list: Schema<readonly string[]> = v.array(nonEmpty, 'must be an array of strings');
 
 export const someItems: Schema<readonly string[]> = v.pipe(list, v.minLength(1, 'must not be empty'));

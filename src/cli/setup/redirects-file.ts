@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type {Redirect} from '../../backends/contract.js';
-import {createError, messageOf, reasonOf} from '../../errors/index.js';
+import {createError, reasonOf} from '../../errors/index.js';
 import {readTextFile} from '../../files/read-file.js';
 import {describeProblems, didYouMean, fieldProblems} from '../../settings/schemas.js';
 import {redirectFields, redirectSchema} from '../../settings/target-settings.js';
@@ -16,12 +16,12 @@ interface Entry {
 
 /** Reads the redirects of a file: JSON with a list of them, CSV with a header, or lines of `_redirects`. */
 export async function readRedirects(path: string): Promise<readonly Redirect[]> {
-  const text = await readTextFile(path).catch((error: unknown) => {
+  const entriesOf = /\.json$/i.test(path) ? jsonEntries : /\.csv$/i.test(path) ? csvEntries : lines;
+  const reading = readTextFile(path).then(entriesOf);
+  const entries = await reading.catch((error: unknown) => {
     throw createError('ERR_CONFIG_INVALID', `The redirects in ${path} cannot be read: ${reasonOf(error)}.`);
   });
-  const isJson = /\.json$/i.test(path);
-  const entries = isJson ? jsonEntries(text) : /\.csv$/i.test(path) ? csvEntries(text) : lines(text);
-  if (entries.length === 0 && !isJson) {
+  if (entries.length === 0 && entriesOf !== jsonEntries) {
     throw createError('ERR_CONFIG_INVALID', `${path} has no redirects.`, {
       suggestions: ['If the target is to have none, set redirects to [] instead of a file.'],
     });
@@ -49,12 +49,7 @@ export async function readRedirects(path: string): Promise<readonly Redirect[]> 
 }
 
 function jsonEntries(text: string): readonly Entry[] {
-  let list: unknown;
-  try {
-    list = parseJson(text);
-  } catch (error) {
-    return [{place: 'the file', problem: `it is not JSON: ${messageOf(error)}`}];
-  }
+  const list = parseJson(text);
   if (!Array.isArray(list)) return [{place: 'the file', problem: 'it is not a JSON array of redirects'}];
   return list.map((value: unknown, index) => ({place: `entry ${String(index + 1)}`, value}));
 }

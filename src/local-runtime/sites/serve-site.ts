@@ -109,9 +109,8 @@ function movedTo({base, parts}: Pick<SiteCall, 'base' | 'parts'>, search: string
         .filter(Boolean)
         .join('&');
     // A path never leaves the target, as `//evil` would.
-    const below = () => `${base}${url.pathname.replace(/^\/+/, '/')}${url.search}${url.hash}`;
-    const location = isPath ? below() : url.href;
-    return answer(status, '', {location});
+    const below = `${base}${url.pathname.replace(/^\/+/, '/')}${url.search}${url.hash}`;
+    return answer(status, '', {location: isPath ? below : url.href});
   }
   return undefined;
 }
