@@ -189,8 +189,9 @@ function connectApi({options: {connection}, projectSlug, http}: ApiContext): Sen
       return await send(operation, ...request);
     } catch (error) {
       if (!isRuntimeCliError(error) || error.code !== 'ERR_FORBIDDEN') throw error;
-      const advice = scopeAdvice.find(([prefix]) => operation.path.startsWith(prefix));
-      throw advice === undefined ? error : amendError(error, {suggestions: [advice[1]]});
+      const [, ...scope] = scopeAdvice.find(([prefix]) => operation.path.startsWith(prefix)) ?? [];
+      const check = 'Check the organization, the project slug and the permissions of the credentials.';
+      throw amendError(error, {advice: [check, ...scope]});
     }
   };
 }

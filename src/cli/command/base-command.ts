@@ -109,11 +109,11 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       return await withStepOutputs(context, this.id ?? '', () => this.execute(context));
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
-      const {withOldSettings} = await import('../setup/take-over.js');
+      const {withOtherCredentials} = await import('../setup/take-over.js');
       const {withCredentialSource} = await import('../settings/credential-file.js');
       const backend = session.ledgers.at(-1)?.open?.backend.name ?? '';
       const {settings, secretSource} = context;
-      throw await withOldSettings(withCredentialSource(error, settings, backend, secretSource), context);
+      throw await withOtherCredentials(withCredentialSource(error, settings, backend, secretSource), context);
     }
   }
 

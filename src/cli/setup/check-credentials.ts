@@ -66,7 +66,8 @@ export async function askService(
   const owner = {...(account !== undefined && {user: account}), clientId, expiresAt};
   if (asked) return {status: 'accepted', ...owner};
   const reason = 'A token can only be checked with an organization and a project.';
-  return {status: 'unknown', ...owner, reason, suggestions: ['Pass --organization and --project.']};
+  const isOpen = settings.organizationId?.source.kind === 'default';
+  return {status: 'unknown', ...owner, reason, suggestions: [`Pass ${isOpen ? '--organization and ' : ''}--project.`]};
 }
 
 /** Whether a service refused the credentials, and not merely failed. */
@@ -104,7 +105,7 @@ async function checkService(
 export interface ServiceCredentials {
   /** `legacy`, `api` or the name of a plugin's backend. */
   readonly backend: string;
-  /** Its URL. Absent for a plugin's backend. */
+  /** Its URL. Absent for a plugin's backend, and if none is set. */
   readonly origin?: string | undefined;
   /** Source of the secret; null if there is none. */
   readonly source: string | null;
@@ -119,7 +120,10 @@ export function serviceTitle({backend, origin}: ServiceCredentials): string {
   return origin === undefined ? backendTitle(backend) : `${backendTitle(backend)} at ${origin}`;
 }
 
-/** The credentials that a push from here would use: of a plugin's backend, or of each built-in one with an address. */
+/**
+ * The credentials that a push from here would use: of a plugin's backend, or of each built-in one with an address. If
+ * none has one, those that are set without.
+ */
 export async function checkServices(
   context: CommandContext,
   settings: Settings,
@@ -141,13 +145,15 @@ export async function checkServices(
     {backend: 'legacy', address: origin, secret: apiKey},
     {backend: 'api', address: apiOrigin, secret: apiToken ?? clientKey ?? clientSecret},
   ] as const;
-  const found = rows.map(async ({backend, address, secret}) => {
-    if (address === undefined || !mayUse(runtimeBackend.value, backend)) return [];
-    const row = {backend, origin: shownAddress(address.value), source: secret?.source.name ?? null};
+  const usable = rows.filter(({backend}) => mayUse(runtimeBackend.value, backend));
+  const located = usable.filter(({address}) => address !== undefined);
+  const used = located.length > 0 ? located : usable.filter(({secret}) => secret !== undefined);
+  const found = used.map(async ({backend, address, secret}) => {
+    const row = {backend, origin: address && shownAddress(address.value), source: secret?.source.name ?? null};
     const read = () => readBackend(context, asking, backend);
-    return [verify && secret ? {...row, ...(await checkService(context, asking, backend, read))} : row];
+    return verify && secret ? {...row, ...(await checkService(context, asking, backend, read))} : row;
   });
-  return (await Promise.all(found)).flat();
+  return Promise.all(found);
 }
 
 /** A backend, and whether it is configured. */

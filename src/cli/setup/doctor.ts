@@ -29,7 +29,7 @@ import {backendOf} from './interview.js';
 import {withPushFolder} from './push-folder.js';
 import {describeMissing, wantedVariables} from './variable-values.js';
 import {verifyBuildDirectory} from '../../bundle/files/build-output.js';
-import {withOldSettings} from './take-over.js';
+import {withOtherCredentials} from './take-over.js';
 import {checkServices, describeCheck, serviceTitle, type ServiceCredentials} from './check-credentials.js';
 
 type Finding = Omit<DoctorCheck, 'name'>;
@@ -86,7 +86,7 @@ export async function runChecks(
       results.push(...(await check()).map((result) => ({name, ...result})));
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
-      const {message, advice} = await withOldSettings(error, context);
+      const {message, advice} = await withOtherCredentials(error, context);
       results.push({name, ...finding('failed', message, texts(advice))});
     }
   }

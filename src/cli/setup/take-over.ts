@@ -20,6 +20,7 @@ import {onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
 import type {CommandContext} from '../command/command-context.js';
 import {serviceUrl} from '../settings/connection-options.js';
+import {credentialEntries, credentialRows, readCredentials} from '../settings/credential-file.js';
 import {originOf} from '../settings/load-settings.js';
 import {describeSettings, sourceName, type Settings, type ValueSource} from '../settings/settings.js';
 import {pathFrom, Secret} from '../settings/text.js';
@@ -321,15 +322,33 @@ async function readOwn(
 
 const credentialCodes: readonly unknown[] = ['ERR_CREDENTIALS_MISSING', 'ERR_ORIGIN_MISSING'];
 
-/** Adds to an error about missing credentials what another client has stored. Its files are not read. */
-export async function withOldSettings(error: RuntimeCliError, context: CommandContext): Promise<RuntimeCliError> {
+/** Adds to an error about missing credentials where others are: in logins, or stored by another client. */
+export async function withOtherCredentials(error: RuntimeCliError, context: CommandContext): Promise<RuntimeCliError> {
   const {backend = 'legacy', missing}: Readonly<Record<string, unknown>> = error.details ?? {};
   const codes = Array.isArray(missing) ? missing.map((one) => asRecord(one)['code']) : [];
   if (!isBuiltIn(String(backend)) || ![error.code, ...codes].some((code) => credentialCodes.includes(code)))
     return error;
-  return amendError(error, {suggestions: await suggestTakeover(context)});
+  const logins = missing === undefined ? [] : await suggestLogins(context);
+  return amendError(error, {suggestions: [...logins, ...(await suggestTakeover(context))]});
 }
 
+/** Names the stored logins that the command could use, but that are for other origins. */
+async function suggestLogins({settings, credentialFile}: CommandContext): Promise<readonly Suggestion[]> {
+  if (settings === undefined) return [];
+  const {runtimeBackend, origin, apiOrigin} = settings;
+  const used = [originOf(origin), originOf(apiOrigin)];
+  // What is wrong with the file is not what failed.
+  const stored = await readCredentials(credentialFile).catch(() => ({origins: {}}));
+  const flags = credentialEntries(stored).flatMap(({kind, origin: other}) => {
+    const {backend, setting, addresses} = credentialRows[kind];
+    const isUsable = mayUse(runtimeBackend.value, backend) && settings[setting] === undefined && !used.includes(other);
+    return isUsable ? [`--${String(definitions[addresses[0]].flag?.name)} ${other}`] : [];
+  });
+  if (flags.length === 0) return [];
+  return [`Your login is for another origin: pass ${new Intl.ListFormat('en', {type: 'disjunction'}).format(flags)}.`];
+}
+
+/** What another client has stored. Its files are not read. */
 async function suggestTakeover(context: CommandContext): Promise<readonly Suggestion[]> {
   const {cwd, configFile} = context;
   const inProject = (await exists(join(cwd, projectFile))) ? [projectFile] : [];

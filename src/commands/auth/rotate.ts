@@ -2,11 +2,11 @@ import {BaseCommand, type CommandContext} from '../../cli/command/base-command.j
 import {connectionFlags, yesFlag} from '../../cli/command/flags.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {isApiUnset} from '../../cli/settings/connection-options.js';
-import {credentialPath, updateCredentials} from '../../cli/settings/credential-file.js';
+import {credentialPath, updateCredentials, withCredentialSource} from '../../cli/settings/credential-file.js';
 import {originOf} from '../../cli/settings/load-settings.js';
 import {missingSetting} from '../../cli/settings/settings.js';
 import {consent} from '../../cli/setup/prompts.js';
-import {createError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 
 export default class AuthRotate extends BaseCommand<typeof AuthRotate, 'auth:rotate'> {
   static override readonly changes = 'service';
@@ -46,7 +46,9 @@ export default class AuthRotate extends BaseCommand<typeof AuthRotate, 'auth:rot
     const host = context.host({secrets});
     refuseUnsafe({operation: 'rotate-key'}, host);
     await ask(`Replace the API key of ${origin}? The old one stops working at once.`);
-    const key = await renewApiKey(resolved, {...options, signal: context.signal}, host);
+    const key = await renewApiKey(resolved, {...options, signal: context.signal}, host).catch((error: unknown) => {
+      throw isRuntimeCliError(error) ? withCredentialSource(error, settings, 'legacy', undefined) : error;
+    });
     await updateCredentials(credentialFile, (stored) => ({
       ...stored,
       origins: {...stored.origins, [origin]: {...stored.origins[origin], apiKey: {key, user: apiUser?.value}}},

@@ -9,6 +9,7 @@ import {
   everySecret,
   type CredentialEntry,
 } from '../../cli/settings/credential-file.js';
+import {warnOfIncompleteApi} from '../../cli/settings/connection-options.js';
 import {loadWantedBackends} from '../../cli/settings/load-backends.js';
 import {
   checkServices,
@@ -31,6 +32,8 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus, 'auth:sta
   static override readonly flags = {
     origin: connectionFlags.origin,
     'api-origin': connectionFlags['api-origin'],
+    organization: connectionFlags.organization,
+    project: connectionFlags.project,
     'runtime-backend': connectionFlags['runtime-backend'],
     'backend-option': connectionFlags['backend-option'],
     verify: Flags.boolean({
@@ -59,6 +62,9 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus, 'auth:sta
       output.outcome(`  ${backend}: ${options.join(', ')}${place}`, '    ');
     }
     for (const service of services) output.outcome(describeService(service));
+    if (services.length === 0 && credentials.length > 0)
+      output.outcome('A push from here would use none of them: pass --origin or --api-origin to it.');
+    warnOfIncompleteApi(context, settings);
     if (services.some(({check}) => check?.status === 'refused')) context.session.exitCode = exitCodes.credentials;
     const backends = services.map(({failed: _, ...row}) => row);
     return {file, credentials, plugins, backends};

@@ -28,6 +28,11 @@ test('auth:rotate: a new key is stored and not shown, the old one ends, and wher
   expect(told.stdout).toContain('MYCLI_API_KEY, which overrides the stored key');
 });
 
+test('auth:rotate: a key that is refused is said to come from its variable', async () => {
+  const {code, stderr} = await bench.mycli(['auth:rotate', '--yes'], {MYCLI_API_KEY: 'revoked'});
+  expect({code, stderr}).toEqual({code: 4, stderr: expect.stringContaining('The API key comes from MYCLI_API_KEY.')});
+});
+
 test('auth:rotate: an answer that is lost leaves it open which key is valid', async () => {
   bench.runtime.addFault({action: 'drop', route: 'api-key'});
   const {code, stderr} = await bench.mycli(['auth:rotate', '--yes']);

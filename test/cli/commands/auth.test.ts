@@ -212,7 +212,7 @@ describe('auth:status and auth:logout', () => {
       ...{origin: apiOrigin, kind: 'client-secret', clientId: 'ci', tokenUrl: 'https://login.example/token'},
     };
     const status = await mycli(['auth:status', '--no-verify', '--json', '--origin', runtimeOrigin], {
-      env: {MYCLI_API_ORIGIN: apiOrigin, MYCLI_API_TOKEN: canaries.token},
+      env: {MYCLI_API_ORIGIN: apiOrigin, MYCLI_API_TOKEN: canaries.token, MYCLI_ORGANIZATION: 'org'},
     });
     expect(JSON.parse(status.stdout)).toEqual({
       schemaVersion: 1,
@@ -430,6 +430,39 @@ describe('stored credentials', () => {
     const {organizationId} = runtime.credentials;
     const words = next.replace('SLUG', 'shop').replace('ID', organizationId).split(' ');
     expect((await mycli(['bundle:push', ...words], {cwd: project})).code).toBe(0);
+  });
+
+  test('for other origins are named where a command has none', async () => {
+    await login([...clientFlags(), '--organization', 'org'], canaries.secret);
+    await login(client, canaries.secret);
+    await mycli(['auth:logout', '--api-origin', apiOrigin]);
+    const {code, stderr} = await mycli(['status', '-p', 'shop']);
+    expect({code, stderr}).toEqual({code: 3, stderr: expect.stringContaining(`pass --api-origin ${runtime.origin}.`)});
+    const status = await mycli(['auth:status']);
+    expect(status.stdout).toContain('A push from here would use none of them');
+    const legacy = await mycli(['status', '-p', 'shop', '--runtime-backend', 'legacy']);
+    expect(legacy.stderr).not.toContain(runtime.origin);
+  });
+
+  test('auth:status: a key without an address, and a login without an organization, are no push', async () => {
+    const key = await mycli(['auth:status'], {env: {MYCLI_API_KEY: canaries.key}});
+    expect(key.stdout).toContain('Runtime (API key): from MYCLI_API_KEY\n  The Runtime (API key) backend is not conf');
+    await login(['--kind', 'api-token', '--api-origin', runtime.origin], canaries.token);
+    const token = await mycli(['auth:status']);
+    expect(token.stdout).toContain('Pass --organization and --project.');
+    expect(token.stderr).toContain('Warning: Pushes from here will fail. The API connection is incomplete');
+    const flags = ['--organization', runtime.credentials.organizationId];
+    expect((await mycli(['auth:status', ...flags])).stdout).toContain('Pass --project.');
+    expect(await mycli(['auth:status', ...flags, '--project', 'shop'])).toMatchObject({
+      code: 4,
+      stdout: expect.stringContaining('refused') as string,
+    });
+  });
+
+  test('of another organization are told to check that', async () => {
+    await login([...clientFlags(), '--organization', 'wrong'], canaries.secret);
+    const {stderr} = await mycli(['status', '-p', 'shop']);
+    expect(stderr).toContain('  Check the organization, the project slug and the permissions of the credentials.\n');
   });
 
   test('say after a login what is used instead of them, and which backend to name', async () => {
