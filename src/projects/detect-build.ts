@@ -37,23 +37,32 @@ const entryOrPage = /^(?:index\.html|(?:app|index|main|server|ssr)\.[cm]?js)$/;
 /** Where a site may be that nothing builds with a package.json: by hand, by Hugo, by MkDocs. */
 const siteFolders = ['.', 'public', 'site'];
 
-/** Detects the framework of a project and its build folder, or else a folder that looks like a build. Runs nothing. */
-export async function detectBuild(directory: string): Promise<DetectedBuild | undefined> {
+/**
+ * Detects the framework of a project and its build folder, or else a folder that looks like a build. Runs nothing.
+ * @param isConfigured whether it has a configuration, or is about to get one
+ */
+export async function detectBuild(directory: string, isConfigured?: boolean): Promise<DetectedBuild | undefined> {
   const project = await readProject(directory);
   const detected = await detectIn(project);
   const isAnswer = detected?.unfit === undefined ? detected?.exists === true : !project.isWorkspace;
   // What a workspace builds for its members is below folders like those of an application.
   const mayBeOfMembers = project.isWorkspace && detected?.framework === undefined && detected?.static === false;
   if ((isAnswer && !mayBeOfMembers) || isApplication(project, detected)) return detected;
-  const members = await membersOf(project, (build) => build?.exists === true && build.unfit === undefined);
+  const found = await membersOf(project, (build) => build?.exists === true && build.unfit === undefined);
+  const members = found.map((member) => ({
+    ...member,
+    inherits: !member.isConfigured && (isConfigured ?? project.isConfigured),
+  }));
   const outputs = project.isWorkspace ? await builtOutputs(directory) : [];
-  const [member] = members;
   const [folder] = outputs;
-  const instead = member !== undefined ? {project: member} : folder !== undefined ? {folder} : undefined;
+  // One of each kind.
+  const projects = [...new Map(members.toReversed().map((member) => [member.inherits, member])).values()].toReversed();
+  const instead = projects.length > 0 ? {projects} : folder !== undefined ? {folder} : undefined;
   if (instead === undefined) return detected ?? oddSite(project);
+  const names = members.map((member) => member.folder);
   const own = project.isWorkspace ? undefined : detected?.buildCommand;
   const unfit = {
-    problem: `This project has no build of its own, but there are builds in ${listPaths([...members, ...outputs])}.`,
+    problem: `This project has no build of its own, but there are builds in ${listPaths([...names, ...outputs])}.`,
     advice: own === undefined ? 'Choose one of them: run' : `Run ${own} first, or choose one of them: run`,
     instead,
   };
@@ -95,27 +104,28 @@ export async function applicationsBelow(directory: string): Promise<readonly str
   const project = await readProject(directory);
   const detected = await detectIn(project);
   if (!project.isWorkspace || detected?.exists === true || isApplication(project, detected)) return [];
-  return membersOf(project, () => true);
+  return (await membersOf(project, () => true)).map(({folder}) => folder);
 }
 
 /** The folders below a project, as of a workspace's members, that have applications which `fits` takes. */
 async function membersOf(
   {directory, names, isWorkspace}: Project,
   fits: (build: DetectedBuild | undefined) => boolean,
-): Promise<readonly string[]> {
+): Promise<readonly {readonly folder: string; readonly isConfigured: boolean}[]> {
   if (!isWorkspace && !names.some((name) => projectFile.test(name))) return [];
   const folders = (await foldersIn(directory)).filter((name) => !outputFolders.includes(name));
   const below = isWorkspace ? await foldersInside(directory, folders) : [];
-  const members: string[] = [];
+  const members: {readonly folder: string; readonly isConfigured: boolean}[] = [];
   for (const folder of [...folders, ...below].sort()) {
     const member = join(directory, folder);
     const files = await namesIn(member);
     if (!files.includes('package.json') && !files.includes('project.json')) continue;
-    const build = await detectIn(await readProject(member));
+    const project = await readProject(member);
+    const {isConfigured} = project;
+    const build = await detectIn(project);
     // A library has a build, too.
     const isSiteOrServer = build?.static === true || build?.framework !== undefined;
-    const isConfigured = files.some((name) => name.startsWith('mycli.config.'));
-    if ((isSiteOrServer || isConfigured) && fits(build)) members.push(folder);
+    if ((isSiteOrServer || isConfigured) && fits(build)) members.push({folder, isConfigured});
   }
   return members;
 }

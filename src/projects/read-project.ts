@@ -15,6 +15,8 @@ export interface Project {
   readonly buildScript?: string | undefined;
   /** How its own package manager runs a script, and a command of a package. */
   readonly manager: {readonly run: string; readonly execute: string};
+  /** Whether it has a configuration of mycli. */
+  readonly isConfigured: boolean;
   /** Whether it is the root of a workspace. */
   readonly isWorkspace: boolean;
   /** The name by which Nx knows it, and where Nx may build it into, relative to the project. */
@@ -33,7 +35,7 @@ const workspaceFiles = ['pnpm-workspace.yaml', 'nx.json', 'lerna.json'];
 /** Reads what is known about a project. Runs nothing. */
 export async function readProject(directory: string): Promise<Project> {
   const names = await namesIn(directory);
-  const {name, scripts, dependencies, devDependencies, workspaces} = await readJsonRecord(
+  const {name, scripts, dependencies, devDependencies, workspaces, mycli} = await readJsonRecord(
     join(directory, 'package.json'),
   );
   const packages = [dependencies, devDependencies].flatMap((list) => Object.keys(asRecord(list)));
@@ -45,6 +47,7 @@ export async function readProject(directory: string): Promise<Project> {
     names,
     buildScript: typeof build === 'string' ? build : undefined,
     manager,
+    isConfigured: mycli !== undefined || names.some((file) => file.startsWith('mycli.config.')),
     isWorkspace: workspaces !== undefined || names.some((file) => workspaceFiles.includes(file)),
     nx: nxRoot === undefined || nxRoot === directory ? undefined : await nxProject(directory, nxRoot, name),
   };

@@ -5,16 +5,26 @@ import type {Framework} from '../frameworks/framework.js';
 import {otherHosts, type OtherHost} from '../frameworks/other-hosts.js';
 import {foldersOf} from '../frameworks/server-files.js';
 import {listPaths} from '../text/entry-names.js';
-import {shellLine} from '../text/suggest.js';
+import {flagValue, shellLine} from '../text/suggest.js';
 import {filesIn, firstOf, hasPath, readJsonRecord, readProject} from './read-project.js';
 import {entryOf} from './build-rows.js';
+
+/** A project below another one. */
+interface Member {
+  readonly folder: string;
+  /** Whether the configuration of the project above is its, too. */
+  readonly inherits: boolean;
+}
 
 export interface UnfitBuild {
   readonly problem: string;
   /** Without a full stop: a command may follow. */
   readonly advice: string;
-  /** What to take: a folder, or a project below. Relative to the project. */
-  readonly instead?: {readonly folder: string; readonly isSite?: boolean} | {readonly project: string} | undefined;
+  /** What to take: a folder, or one of some projects below. Relative to the project. */
+  readonly instead?:
+    | {readonly folder: string; readonly isSite?: boolean}
+    | {readonly projects: readonly Member[]}
+    | undefined;
 }
 
 export function several(folder: string, others: readonly string[]): UnfitBuild {
@@ -135,9 +145,21 @@ export function adviceFor({advice, instead}: UnfitBuild, {cwd, project, command 
   const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
   const again = command.length > 0;
   const run = again ? command : ['bundle:push'];
-  if ('project' in instead) return [`${advice} `, {run, again, project: show(instead.project)}];
+  if ('projects' in instead) {
+    const words = withoutFolder(run);
+    const commands = instead.projects.map(({folder, inherits}) => {
+      const inherited = [...words, ...flagValue('--project-directory', show(folder))];
+      return inherits ? {run: inherited, again} : {run: words, again, project: show(folder)};
+    });
+    return commands.flatMap((command, index) => [index === 0 ? `${advice} ` : ' or ', command]);
+  }
   const flags = instead.isSite === true ? ['--static'] : [];
   return [`${advice} `, {run: [...run, show(instead.folder), ...flags], again}];
+}
+
+/** The words of a command, without the flag that the folder of a build was to follow. */
+export function withoutFolder(command: readonly string[]): readonly string[] {
+  return command.filter((word) => word !== '--build-directory');
 }
 
 /** The error about a build that can't be pushed: `ERR_BUILD_DIRECTORY`. */

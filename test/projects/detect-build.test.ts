@@ -295,7 +295,7 @@ describe('detectBuild', () => {
     const missing = verifyBuildDirectory(join(folder, 'build'), {cwd: folder, project: folder});
     await expect(missing).rejects.toMatchObject({suggestions: [expect.stringMatching(/^Build the application first/)]});
     await writeFile(join(folder, 'mycli.config.json'), '{}');
-    expect(await unfitSays(folder)).toMatch(/Choose one of them: run mycli bundle:push -C app$/);
+    expect(await unfitSays(folder)).toMatch(/Choose one of them: run mycli bundle:push --project-directory app$/);
   });
 
   test('applicationsBelow: names the applications of a workspace, built or not, unless its root is one', async () => {
@@ -326,7 +326,7 @@ describe('detectBuild', () => {
       const unfit = {
         problem: 'This project has no build of its own, but there are builds in apps/web.',
         advice: 'Choose one of them: run',
-        instead: {project: 'apps/web'},
+        instead: {projects: [{folder: 'apps/web', isConfigured: false, inherits: false}]},
       };
       expect(await detectBuild(root)).toMatchObject({exists: false, unfit});
       await writeFile(join(root, 'package.json'), '{}');

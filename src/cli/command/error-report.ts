@@ -25,7 +25,7 @@ export function reportOf(error: RuntimeCliError, output: Pick<Output, 'texts'>):
     message,
     exitCode,
     status,
-    suggestions: output.texts(advice),
+    suggestions: output.texts(advice, true),
     details: known.length > 0 ? Object.fromEntries(known) : undefined,
   };
 }

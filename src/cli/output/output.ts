@@ -276,9 +276,10 @@ export class Output implements Logger {
     return wrapSentence(line, terminalWidth(this.stream), indent);
   }
 
-  /** Suggestions for programs: with the commands' full names, and the flags that configure the same anyway. */
-  texts(suggestions: readonly Suggestion[]): readonly string[] {
-    return suggestions.map((suggestion) => suggestionText(suggestion, this.#surroundings()));
+  /** Suggestions. For programs, with the commands' full names, and the flags that configure the same anyway. */
+  texts(suggestions: readonly Suggestion[], forPrograms = this.json): readonly string[] {
+    if (forPrograms) return suggestions.map((suggestion) => suggestionText(suggestion, this.#surroundings()));
+    return suggestions.map((suggestion) => this.#spell(suggestion, (command) => command));
   }
 
   /** With `hiddenValue` for what would be masked. Of an option, its name stays. */
@@ -295,8 +296,12 @@ export class Output implements Logger {
   }
 
   #render(sentence: Suggestion): string {
+    return this.#spell(sentence, unbroken);
+  }
+
+  #spell(sentence: Suggestion, spellCommand: (command: string) => string): string {
     return partsOf(sentence)
-      .map((part) => (typeof part === 'string' ? this.clean(part) : unbroken(this.clean(this.#shortest(part)))))
+      .map((part) => this.clean(typeof part === 'string' ? part : spellCommand(this.#shortest(part))))
       .join('');
   }
 

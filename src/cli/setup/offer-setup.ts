@@ -11,7 +11,8 @@ export async function offerSetup(context: CommandContext, settings: Settings, bu
   const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
   const {value, source} = settings.buildDirectory;
   const named = build ?? (source.kind === 'default' ? undefined : value);
-  if (!isSetUp) await (named === undefined ? refuseRoot(cwd) : refuseBuildBelow(cwd, named));
+  await refuseBuildBelow(settings, context, build);
+  if (!isSetUp && named === undefined) await refuseRoot(cwd);
   if (isSetUp || output.json || !canAsk(context)) return settings;
   if (named !== undefined) await refuseSources(named, settings, context);
   if (!(await askYesNo('This project is not set up. Set it up now?', true, context))) return settings;

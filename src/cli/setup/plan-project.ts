@@ -80,7 +80,7 @@ export async function planProject(
   // What the project's configuration will imply is not known yet.
   output.completeHints({typed: [], settings: []});
   if (isPluginBackend(preference)) await pluginOf(preference, context, settings);
-  const built = await checkGuess(await detectBuild(cwd), cwd);
+  const built = await checkGuess(await detectBuild(cwd, true), cwd);
   const detected = await checkServer(built, context, settings, setup.asks);
   const isDetected = detected?.exists === true || detected?.framework !== undefined;
   if (isDetected) output.info(describeBuild(detected));

@@ -1,22 +1,37 @@
 import {dirname, join, relative, resolve, sep} from 'node:path';
 import {createError} from '../../errors/index.js';
 import {applicationsBelow, certainBuild} from '../../projects/detect-build.js';
-import {unfitError, type Places} from '../../projects/unfit-build.js';
+import {unfitError, withoutFolder, type Places} from '../../projects/unfit-build.js';
 import {listPaths} from '../../text/entry-names.js';
 import {folderFrom} from '../../text/paths.js';
 import {configIn} from '../settings/config-file.js';
-import type {Settings} from '../settings/settings.js';
+import type {Setting, Settings} from '../settings/settings.js';
 
-/** Refuses a build of a project below this folder, which has a configuration of its own. */
-export async function refuseBuildBelow(cwd: string, build: string): Promise<void> {
-  const path = resolve(cwd, build);
+/**
+ * Refuses the build of a project below this folder that has a configuration of its own, unless the run names the
+ * project that gets it, or the configuration the build.
+ */
+export async function refuseBuildBelow(
+  {projectSlug, buildDirectory, projectDirectory}: Settings,
+  {cwd, command = ['bundle:push']}: Pick<Places, 'cwd' | 'command'>,
+  build?: string,
+): Promise<void> {
+  if (isTyped(projectSlug)) return;
+  const path = build === undefined ? [buildDirectory, projectDirectory].find(isTyped)?.value : resolve(cwd, build);
+  if (path === undefined || (path === buildDirectory.value && buildDirectory.source.kind === 'config')) return;
   for (let project = path; project.startsWith(join(cwd, sep)); project = dirname(project)) {
     if ((await configIn(project).catch(() => undefined)) === undefined) continue;
     const name = folderFrom(cwd, project);
-    const folder = project === path ? [] : [folderFrom(project, path)];
-    const push = {run: ['bundle:push', ...folder], again: true, project: name};
-    throw createError('ERR_USAGE', `${build} belongs to the project in ${name}.`, {suggestions: [['Run ', push]]});
+    const run = project === path ? withoutFolder(command) : [...command, folderFrom(project, path)];
+    const advice = ['Run ', {run, again: true, project: name}];
+    throw createError('ERR_USAGE', `${folderFrom(cwd, path)} belongs to the project in ${name}.`, {
+      suggestions: [advice],
+    });
   }
+}
+
+function isTyped(setting: Setting<string> | undefined): boolean {
+  return setting?.source.kind === 'flag' || setting?.source.kind === 'environment';
 }
 
 /** Refuses to push the root of a workspace, whose members are what can be pushed. */

@@ -3,6 +3,7 @@ import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag, projectFlags} from '
 import {deploymentOptions, pushOptions} from '../../cli/command/operation-options.js';
 import {branchArg, findBranch} from '../../cli/command/preview-branch.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
+import {refuseBuildBelow} from '../../cli/setup/wrong-folder.js';
 
 // It waits, and skips the upload of an unchanged bundle.
 const {wait: _, 'if-changed': __, ...pushFlags} = flagsOf('bundle', 'push', 'wait');
@@ -37,6 +38,7 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp, 'preview:up
     const loaded = await context.loadSettings({target});
     const builds = ['preview:up', ...(this.args.branch === undefined ? [] : [branch]), '--build-directory'];
     const {cwd, output} = context;
+    await refuseBuildBelow(loaded, {cwd, command: builds});
     const settings = await withPushFolder(loaded, undefined, {cwd, output, command: builds});
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, builds});
     const {deployedPreview, deployPreview, planPreview} = await import('../../pipelines/previews.js');

@@ -85,7 +85,7 @@ describe('doctor', () => {
   test('says what to do about credentials that are missing, refused, or half', async () => {
     const none = await doctor([], {});
     expect(none.code).toBe(3);
-    expect(none.stdout).toMatch(/credentials +The Runtime \(API key\) backend is not .*\n +Run mycli auth:login/);
+    expect(none.stdout).toMatch(/credentials +The Runtime \(API key\) backend is not .*\n +Run mycli login/);
     const {credentials} = await findings({MYCLI_API_KEY: canary});
     expect(credentials?.message).toContain('missing --origin (MYCLI_RUNTIME_ORIGIN).');
     expect(none.stderr).toBe('Error: 1 of 7 checks failed.\n');
@@ -100,7 +100,7 @@ describe('doctor', () => {
     expect((await findings({...env, MYCLI_RUNTIME_BACKEND: 'api'}))['credentials']).toBeUndefined();
     const {stdout} = await doctor(['--runtime-backend', 'api'], legacy(runtime.origin));
     expect(stdout).toMatch(
-      /missing --api-origin .*\n +The API key that is set is for Runtime \(API key\): drop --runtime-backend api to use it\.\n +Run mycli auth:login --api-origin URL/,
+      /missing --api-origin .*\n +The API key that is set is for Runtime \(API key\): drop --runtime-backend api to use it\.\n +Run mycli login --api-origin URL/,
     );
   });
 

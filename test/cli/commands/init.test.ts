@@ -250,8 +250,8 @@ describe('init without a terminal', () => {
     const env = {MYCLI_API_KEY: canary};
     const refused = await mycli(['push', '--wait', '--json'], {env});
     expect(JSON.parse(refused.stdout)).toMatchObject({error: {code: 'ERR_SSR_ENTRY_MISSING'}});
-    const [, advised = ''] = /run mycli (bundle:push .*)\n/.exec(stderr) ?? [];
-    expect(advised).toBe('bundle:push build/static --static');
+    const [, advised = ''] = /run mycli (push .*)\n/.exec(stderr) ?? [];
+    expect(advised).toBe('push build/static --static');
     expect(await mycli(advised.split(' '), {env})).toMatchObject({code: 0});
     await write({'build/ssr.mjs': 'export default () => undefined;'});
     expect((await mycli([...args, '--force'])).stdout).toMatch(/\nNext:\n {2}mycli login\n {2}mycli push --wait\n$/);

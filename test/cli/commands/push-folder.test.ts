@@ -73,6 +73,41 @@ describe('the folder to push', () => {
     expect((await push('apps/a/build', '--project', 'b', '--dry-run')).stderr).not.toContain('belongs to the project');
   });
 
+  test('push: leaves an application with its own configuration to that, although the root has one', async () => {
+    const app = {'package.json': '{"devDependencies": {"vite": "5"}}', 'dist/index.html': ''};
+    const below = (name: string) => Object.entries(app).map(([path, text]) => [`apps/${name}/${path}`, text] as const);
+    await write({
+      ...Object.fromEntries([...below('own'), ...below('shared')]),
+      'package.json': '{"workspaces": ["apps/*"]}',
+      'mycli.config.json': '{"projectSlug": "root"}',
+      'apps/own/mycli.config.json': '{"projectSlug": "own"}',
+    });
+    const run = (...args: readonly string[]) => runWarm([...args, '--dry-run'], {cwd: project, env: {}});
+    for (const [args, folder, advised] of [
+      [['push', 'apps/own/dist'], 'apps/own/dist', 'push dist --dry-run'],
+      [['push', 'apps/own'], 'apps/own', 'push --dry-run'],
+      [['push', '--project-directory', 'apps/own'], 'apps/own', 'push --dry-run'],
+      [['preview:up', 'x', '--build-directory', 'apps/own'], 'apps/own', 'preview:up x --dry-run'],
+    ] as const) {
+      expect(await run(...args)).toMatchObject({
+        code: 2,
+        stderr: `Error: ${folder} belongs to the project in apps/own.\n  Run mycli ${advised} -C apps/own\n`,
+      });
+    }
+    expect((await run('push', 'apps/own/dist', '--project', 'root')).stdout).toContain('Dry run: would push to root');
+    const {stderr} = await run('push');
+    const advice = [
+      ...['push --dry-run -C apps/own', 'push --project-directory apps/shared --dry-run'],
+      ...['preview:up x --dry-run -C apps/own', 'preview:up x --project-directory apps/shared --dry-run'],
+    ];
+    expect(stderr).toContain(`run mycli ${String(advice[0])} or mycli ${String(advice[1])}\n`);
+    expect((await run('preview:up', 'x')).stderr).toContain(
+      `run mycli ${String(advice[2])} or mycli ${String(advice[3])}`,
+    );
+    expect((await run('push', '-C', 'apps/own')).stdout).toContain('Dry run: would push to own');
+    expect((await run('push', '--project-directory', 'apps/shared')).stdout).toContain('Dry run: would push to root');
+  });
+
   test('push: refuses the sources of a project, and names the command with its build', async () => {
     await write({...vite, 'dist/index.html': '', 'packages/b/package.json': '{}'});
     const run = (cwd: string, ...args: readonly string[]) => runWarm(args, {cwd, env: {}});
