@@ -38,16 +38,21 @@ export async function makeBundle(
   return withReaders({...bundle, message: message ?? own});
 }
 
-/** The same bundle, whose reading stalls halfway, whatever part of it is read: `onStall` is called then. */
-export function stallHalfWay(bundle: Bundle, onStall: () => void): Bundle {
+/** The same bundle, whose reading stalls halfway, whatever part of it is read, until `onStall` lets it go on. */
+export function stallHalfWay(bundle: Bundle, onStall: (goOn: () => void) => void): Bundle {
   let left = Math.floor(bundle.size / 2);
   const createReadStream: Bundle['createReadStream'] = (range) => {
     const stalling = new Transform({
       transform(piece: Buffer, _, done) {
-        this.push(piece.subarray(0, left));
-        left -= Math.min(left, piece.length);
+        const part = piece.subarray(0, left);
+        this.push(part);
+        left -= part.length;
+        const goOn = () => {
+          left = Infinity;
+          done(null, piece.subarray(part.length));
+        };
         if (left > 0) done();
-        else setImmediate(onStall);
+        else setImmediate(onStall, goOn);
       },
     });
     return pipeline(bundle.createReadStream(range), stalling, () => undefined);

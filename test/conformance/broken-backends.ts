@@ -44,6 +44,9 @@ const noState = {write: () => Promise.resolve(), remove: () => Promise.resolve()
 /** What the uploads that are under way have saved, by the digest of their archive. */
 const shared = new Map<string, Promise<unknown>>();
 
+/** The uploads of a project. */
+const uploadsOf = new Map<string, readonly string[]>();
+
 /** The bundle that is being uploaded, by its project. */
 const partial = new Map<string, BundleItem>();
 
@@ -566,6 +569,9 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenRedirects('forgets the status of redirects', ({status: _, ...redirect}) => redirect),
   brokenRedirects('forgets that a redirect keeps the query', ({forwardQuery: _, ...redirect}) => redirect),
   brokenRedirects('forgets that a redirect keeps what * matches', ({forwardWildcard: _, ...redirect}) => redirect),
+  brokenRedirects('cuts the destinations of redirects after 255 characters', ({to, ...redirect}) => {
+    return {...redirect, to: to.slice(0, 255)};
+  }),
   brokenRedirects('ignores the case of the paths of redirects', ({from, ...redirect}) => {
     return {...redirect, from: from.toLowerCase()};
   }),
@@ -798,6 +804,17 @@ export const brokenBackends: readonly BrokenBackend[] = [
     sent: async (id, context) => (await goodSteps.sent(id, context)) ?? [],
   }),
 
+  broken('removes what others are uploading', none, {
+    save: async (id, context) => {
+      const {http, projectSlug} = context;
+      const others = uploadsOf.get(projectSlug) ?? [];
+      uploadsOf.set(projectSlug, [...others, id]);
+      const headers = authorized(context);
+      for (const other of others)
+        await http.delete(urlOf(context, 'uploads', other), {headers, throwHttpErrors: false});
+      await goodSteps.save(id, context);
+    },
+  }),
   broken('shares an upload with another one of the same archive', (good) => ({
     upload: (bundle, context) => {
       const {state} = context;

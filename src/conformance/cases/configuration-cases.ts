@@ -192,6 +192,14 @@ export const configurationCases = {
         await change('remove', first);
         const left = [`/old%20Page /bare ${rest}`, both[1]];
         expectAnswer('the redirects after a removal', await lines(), left);
+        const long = {from: '/long', to: `/${'long/'.repeat(80)}`};
+        if (!(await outcomeOf(change('add', long))).error) {
+          expectAnswer(
+            'the redirects with a long one',
+            await lines(),
+            [`/long ${long.to} ${rest}`, ...left].toSorted(),
+          );
+        }
         const paths = ['/at-once', '/at-once/1', '/at-once/2', '/at-once/3'];
         const done = await expectNoneLost(
           subject,

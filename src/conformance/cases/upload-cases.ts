@@ -77,7 +77,9 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
     },
     {
       name: `${what}: bundles that are uploaded at the same time are different ones`,
-      proves: 'Each has its own bytes and its own ID, which must not depend on the time alone.',
+      proves:
+        'Each has its own bytes and its own ID, which must not depend on the time alone, even if it is uploaded while ' +
+        'another one is on its way.',
       async run(subject) {
         const sizes = Array.from({length: 8}, (_, index) => 100 + index);
         const bundles = await Promise.all(sizes.map((contentBytes) => subject.makeBundle({format, contentBytes})));
@@ -87,6 +89,14 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
           const bundle = bundles[index];
           if (bundle) await subject.assertArrived(bundle, id, 'uploads at the same time');
         }
+        const large = await subject.makeBundle({format, contentBytes: largeBytes});
+        let meanwhile: Promise<unknown> | undefined;
+        const stalling = stallHalfWay(large, (goOn) => {
+          meanwhile ??= outcomeOf(subject.again().upload(bundles[0], {state: undefined}));
+          void meanwhile.then(goOn);
+        });
+        const id = await subject.again().upload(stalling, {state: undefined});
+        await subject.assertArrived(large, id, 'another upload that began meanwhile');
       },
     },
     {
