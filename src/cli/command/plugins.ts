@@ -183,7 +183,7 @@ function findPackage(name: string, {directory, top}: ProjectPackage): string | u
   }
 }
 
-function readManifest(path: string): Manifest | undefined {
+export function readManifest(path: string): Manifest | undefined {
   try {
     // Reading a named pipe would block, regardless of signals.
     if (!statSync(path).isFile()) return undefined;

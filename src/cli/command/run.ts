@@ -145,7 +145,10 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session):
   settings.enableAutoTranspile = false;
   const typed = host.argv.slice(2);
   const given = commandFirst(spellHelp(typed));
-  const options = {root, logger: silentLogger, userPlugins: !skipsPlugins(host.env), session: () => session};
+  // oclif would report the version of a plugin that was there before, which it has read.
+  const installs = /^plugins[: ]install(?: |$)/.test(given.join(' '));
+  const loadsPlugins = !skipsPlugins(host.env) && !installs;
+  const options = {root, logger: silentLogger, userPlugins: loadsPlugins, session: () => session};
   setLogger(options);
   if (typed[0] === completionRequest) {
     const {answerCompletion} = await import('./answer-completion.js');

@@ -7,6 +7,7 @@ import {createSweptDirectory} from '../../files/temporary-directory.js';
 import {homeVariable} from '../../text/platform.js';
 import {decoded} from '../../text/percent-encoding.js';
 import {asSentence} from '../../text/sentence.js';
+import {packageProblem} from '../command/plugins.js';
 import type {Session} from '../command/session.js';
 import {confirm, isAttended} from './prompts.js';
 
@@ -29,6 +30,15 @@ export function locatePlugin(name: string, cwd: string): PluginSource {
     });
   if (/^@[^/]+\/[^/]+$/.test(name) || !/[/:]/.test(name)) return {spec: name};
   return {spec: name, from: name.includes(':') ? name : `https://github.com/${name}`};
+}
+
+/** Requires a folder to be a plugin. */
+export function requirePlugin(folder: string): void {
+  const problem = packageProblem(folder);
+  if (problem === undefined) return;
+  throw createError('ERR_USAGE', `This is not a plugin: ${problem}.`, {
+    suggestions: ['Pass the folder of a plugin, which has a package.json with "oclif".'],
+  });
 }
 
 /** Says what does not come from the registry, and asks in a terminal. */
@@ -73,22 +83,22 @@ export async function installOrRestore(
 ): Promise<void> {
   await requireDataFolder(dataDirectory);
   const before = await createSweptDirectory(dataDirectory);
-  const names = ['package.json', 'package-lock.json', 'node_modules'].filter((name) =>
-    existsSync(join(dataDirectory, name)),
-  );
-  for (const name of names)
-    await cp(join(dataDirectory, name), join(before.path, name), {recursive: true, verbatimSymlinks: true});
+  const names = ['package.json', 'package-lock.json', 'node_modules'].map((name) => ({
+    now: join(dataDirectory, name),
+    then: join(before.path, name),
+  }));
+  for (const {now, then} of names.filter((name) => existsSync(name.now)))
+    await cp(now, then, {recursive: true, verbatimSymlinks: true});
   const interrupted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason as Error), npmEndsMs));
   });
   try {
     await Promise.race([install(), interrupted]);
   } catch (error) {
-    for (const name of names) {
-      const now = join(dataDirectory, name);
+    for (const {now, then} of names) {
       // A large folder is quicker moved than removed.
-      if (existsSync(now)) await rename(now, join(before.path, `${name}.failed`));
-      await rename(join(before.path, name), now);
+      if (existsSync(now)) await rename(now, `${then}.failed`);
+      if (existsSync(then)) await rename(then, now);
     }
     throw error;
   } finally {

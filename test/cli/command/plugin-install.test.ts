@@ -81,3 +81,36 @@ test('a failed plugins:install leaves the version that worked, and nothing else,
   expect(await ended).toEqual([130, null]);
   expect(await hello()).toBe('hello\n');
 }, 120_000);
+
+test('plugins:install: what is no plugin is said and removed, and the version of a newer tarball is told', async () => {
+  const packed = (version: string) => JSON.stringify({name, version, oclif: {}});
+  const root = await makeFolder({
+    'old/package.json': packed('1.0.0'),
+    'new/package.json': packed('1.1.0'),
+    'plain/package.json': '{"name": "plain", "version": "1.0.0"}',
+    'own/package.json': '{"name": "mycli", "version": "9.0.0", "oclif": {}}',
+    'first/package.json': '{"name": "first", "version": "1.0.0", "oclif": {}}',
+    'second/package.json': '{"name": "second", "version": "1.0.0", "oclif": {}}',
+  });
+  const env = {
+    ...{HOME: root, XDG_DATA_HOME: join(root, 'data'), PATH: process.env['PATH'] ?? ''},
+    ...{npm_config_registry: 'http://127.0.0.1:9', npm_config_update_notifier: 'false'},
+  };
+  await promisify(execFile)('npm', ['pack', '--silent', './old', './new', './plain'], {cwd: root, env});
+  const install = (source: string) => runCli(binary, ['plugins:install', source], {cwd: root, env});
+  const folder = await install('./plain');
+  expect(folder).toMatchObject({code: 2, stderr: expect.stringMatching(/^Error: This is not a plugin: .* no "oclif"/)});
+  const tarball = await install('./plain-1.0.0.tgz');
+  expect(tarball.code).toBe(2);
+  expect(tarball.stderr).toContain('  A plugin of mycli is a package with "oclif" in its package.json.\n');
+  const own = await install('./own');
+  expect(own).toMatchObject({code: 2, stderr: expect.stringContaining('mycli is not a plugin of itself.')});
+  expect(await readdir(join(root, 'data/mycli'))).toEqual([]);
+  for (const version of ['1.0.0', '1.1.0'])
+    expect((await install(`./${name}-${version}.tgz`)).stderr).toContain(`installed v${version}\n`);
+  expect((await install('./first')).code).toBe(0);
+  const second = await install('./second');
+  expect(second).toMatchObject({code: 2, stderr: expect.stringContaining('mycli plugins:link')});
+  const {stdout} = await runCli(binary, ['plugins'], {cwd: root, env});
+  expect(stdout).toBe(`first 1.0.0\n${name} 1.1.0\n`);
+}, 120_000);
