@@ -3,24 +3,21 @@ import type {Interfaces} from '@oclif/core';
 import {Command} from '@oclif/core/command';
 import {CommandContext} from './command-context.js';
 import type {Session} from './session.js';
-import {isUsageError, usageError, type ParsedFlags} from './error-report.js';
+import {isUsageError, usageError, wordToRepeat, type ParsedFlags} from './error-report.js';
 import {globalFlags, refuseExpanded, rejectEmptyValues} from './flags.js';
 import type {HostConfig} from './host-config.js';
 import type {Documents} from '../output/documents.js';
 import type {JsonDocument} from '../output/output.js';
 import {givenValue, givenValues, markValues, rejectSwitchValues, withoutMarks} from './command-line.js';
 import {isRuntimeCliError} from '../../errors/index.js';
-import {hiddenWord} from '../../errors/suggestion.js';
 import {flagValue} from '../../text/suggest.js';
-import {definitions, secretKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
+import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {misspeltVariables, type SettingsUse} from '../settings/load-settings.js';
 import type {BackendReach} from '../settings/reach-backends.js';
 
 export * as Args from '@oclif/core/args';
 export * as Flags from '@oclif/core/flags';
 export type {CommandContext} from './command-context.js';
-
-const secretFlags: ReadonlySet<string> = new Set(secretKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
 type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
@@ -174,12 +171,6 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     if (signal.aborted) await Promise.all(told.map((tell) => tell()));
     else for (const tell of told) await tell();
   }
-}
-
-/** A value to type again. The secrets are not known yet: of what may be one, only the name of its file is shown. */
-function wordToRepeat(flag: string, value: string): string {
-  const isFile = /^(?:[^=]*=)?(?:@|-$)/.test(value);
-  return isFile || !(flag === 'backend-option' || secretFlags.has(flag)) ? value : hiddenWord(`--${flag}`, value);
 }
 
 function unmarked(value: unknown): unknown {

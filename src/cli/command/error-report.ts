@@ -1,5 +1,5 @@
 import {relative} from 'node:path';
-import type {Interfaces} from '@oclif/core';
+import type {Command, Interfaces} from '@oclif/core';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {placeInProject} from '../../errors/places.js';
 import {leadingWords, withoutMarks} from './command-line.js';
@@ -7,15 +7,24 @@ import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {near, shellLine, suggestNames} from '../../text/suggest.js';
-import {hiddenValue, type Suggestion} from '../../errors/suggestion.js';
+import {hiddenValue, hiddenWord, type Suggestion} from '../../errors/suggestion.js';
 import {messageOf, openFilesError} from '../../errors/system-failure.js';
 import {isLikelySecret} from '../../http/redact.js';
 import {isRecord} from '../../text/json.js';
-import {settingKeys, usualFlag, variableOf, type SettingKey} from '../../settings/definitions.js';
+import {
+  definitions,
+  secretKeys,
+  settingKeys,
+  usualFlag,
+  variableOf,
+  type SettingKey,
+} from '../../settings/definitions.js';
 import type {Output} from '../output/output.js';
 import {placesOf} from '../settings/settings.js';
 import type {EventError} from '../../operations/events.js';
 import {commandNamed, flagNamed, needlessFlags, oldFlags} from '../setup/other-clients.js';
+
+const secretFlags: ReadonlySet<string> = new Set(secretKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
 export function reportOf(error: RuntimeCliError, output: Pick<Output, 'texts'>): EventError {
   const {code, message, exitCode, status, advice, method, path, requestId} = error;
@@ -282,7 +291,8 @@ export function unknownCommand(
   const at = argv.findIndex((_, index) => [1, 2].some((length) => known.includes(named(index, length))));
   if (argv[0]?.startsWith('-') && at !== -1) {
     const length = known.includes(named(at, 2)) ? 2 : 1;
-    const moved = [...movedWords(argv.slice(0, at)), ...movedWords(argv.slice(at + length))];
+    const flags = commands.find(({id}) => id === named(at, length))?.flags ?? {};
+    const moved = [argv.slice(0, at), argv.slice(at + length)].flatMap((words) => movedWords(words, flags));
     const suggestions = [['Put the command before its flags: ', {run: [named(at, length), ...moved]}]];
     return createError('ERR_USAGE', `There is no command before ${flagIn(argv[0])}.`, {suggestions});
   }
@@ -321,22 +331,31 @@ function flagIn(word: string): string {
   return word.startsWith('--') ? word.replace(/=.*/s, '') : word.slice(0, 2);
 }
 
-/** Words to type behind the command. */
-function movedWords(typed: readonly string[]): readonly string[] {
+/** Words to type behind the command that has these flags. */
+function movedWords(typed: readonly string[], flags: Command.Loadable['flags']): readonly string[] {
   return typed.flatMap((word, at) => {
     const before = typed[at - 1] ?? '';
     if (isJsonFlag(word, typed)) return ['--json'];
     if (word === 'json' && isJsonFlag(before, typed)) return [];
-    if (!word.startsWith('-')) return [shownValue(word, before)];
+    if (!word.startsWith('-')) return [shownValue(word, before, flags)];
     const flag = flagIn(word);
-    return flag === word ? [flag] : [flag, shownValue(word.slice(flag.length).replace('=', ''), flag)];
+    return flag === word ? [flag] : [flag, shownValue(word.slice(flag.length).replace('=', ''), flag, flags)];
   });
 }
 
-/** `…` for what may be a secret: an assignment, and the value of a flag that names no project or target. */
-function shownValue(value: string, before: string): string {
-  const isKnown = before.startsWith('-') ? /^(?:-[pt]|--project|--target)$/.test(before) : !value.includes('=');
-  return isKnown && !isLikelySecret(value) ? value : hiddenValue;
+/** `…` for what may be a secret: an assignment, and the value of a flag that has one or is unknown. */
+function shownValue(value: string, before: string, flags: Command.Loadable['flags']): string {
+  const flag = Object.values(flags).find(({name, char}) => before === `--${name}` || before === `-${String(char)}`);
+  if (isLikelySecret(value)) return hiddenValue;
+  if (flag?.type === 'option') return wordToRepeat(flag.name, value);
+  const isOfUnknown = flag === undefined && before.startsWith('-');
+  return isOfUnknown || value.includes('=') ? hiddenValue : value;
+}
+
+/** A value to type again. The secrets are not known yet: of what may be one, only the name of its file is shown. */
+export function wordToRepeat(flag: string, value: string): string {
+  const isFile = /^(?:[^=]*=)?(?:@|-$)/.test(value);
+  return isFile || !(flag === 'backend-option' || secretFlags.has(flag)) ? value : hiddenWord(`--${flag}`, value);
 }
 
 /** As other clients have it: `-f json`. */
