@@ -6,7 +6,7 @@ import {rejectProblems, slugProblems} from '../settings/definitions.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {createError, type Suggestion} from '../errors/index.js';
 import {readArchiveContents, readFolderContents, type BundleContents} from '../bundle/contents/bundle-contents.js';
-import {describeBundle, readDownloaded} from './download-bundle.js';
+import {describeBundle, meantTarget, readDownloaded} from './download-bundle.js';
 import {namingCapabilities, targetIn, verifyId} from './list-bundles.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
@@ -66,9 +66,8 @@ export async function chooseSourceBackend(options: DiffBundlesOptions, host: Run
 }
 
 function meantInstead(typed: string | undefined): readonly Suggestion[] {
-  const mayBeTarget = typed !== undefined && slugProblems('running', typed).length === 0;
   return [
-    ...(mayBeTarget ? [`If it is a target, pass running:${typed}.`] : []),
+    ...meantTarget(typed),
     'Pass running:TARGET for what a target runs, a file or folder that exists, latest or the ID of a bundle.',
   ];
 }

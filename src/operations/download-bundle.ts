@@ -7,10 +7,10 @@ import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {exists} from '../files/read-file.js';
 import {moveFile, verifyRegular} from '../files/write-files.js';
-import {amendError, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type ErrorCode, type Suggestion} from '../errors/index.js';
 import type {Host} from './host.js';
 import {explainMissing} from './explain-missing.js';
-import {namingCapabilities, resolveBundleId, targetIn} from './list-bundles.js';
+import {namingCapabilities, resolveBundleId, targetIn, verifyId} from './list-bundles.js';
 import {rejectProblems, slugProblems} from '../settings/definitions.js';
 import {findRunning} from './targets/find-targets.js';
 import {invoke} from './call-backend.js';
@@ -40,9 +40,19 @@ export function downloadCapabilities({
 
 async function idToDownload(open: OpenBackend, bundleId: BundleId): Promise<BundleId> {
   const target = targetIn(bundleId);
-  if (target === undefined) return resolveBundleId(open, bundleId);
+  if (target === undefined) {
+    verifyId(open.backend, bundleId, meantTarget);
+    return resolveBundleId(open, bundleId);
+  }
   rejectProblems(slugProblems('running', target));
   return (await findRunning(open, target)).bundleId;
+}
+
+export function meantTarget(typed: string | undefined): readonly Suggestion[] {
+  if (typed === 'running') return ['For what the configured target runs, pass running: with the colon.'];
+  return typed === undefined || slugProblems('running', typed).length > 0
+    ? []
+    : [`If it is a target, pass running:${typed}.`];
 }
 
 /** Downloads an archive to a file, which is created once it is complete and valid. Until then it is `FILE.part`. */

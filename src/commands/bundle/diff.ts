@@ -1,4 +1,4 @@
-import {relative} from 'node:path';
+import {relative, resolve} from 'node:path';
 import type {BundleSource} from '../../operations/bundle-options.js';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {bundleOptions, missingBuild, requireTogether} from '../../cli/command/operation-options.js';
@@ -7,7 +7,7 @@ import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {wantedVariables} from '../../cli/setup/variable-values.js';
 import {withConfiguredTarget, type Settings} from '../../cli/settings/settings.js';
 import {bundleFlags, flagsOf} from '../../cli/command/flags.js';
-import {exitCodes} from '../../errors/index.js';
+import {createError, exitCodes} from '../../errors/index.js';
 
 /** The folders to compare are arguments. */
 const {'build-directory': _, message: __, ...contentFlags} = bundleFlags;
@@ -86,6 +86,13 @@ async function pushFolder(settings: Settings, before: string, context: CommandCo
   refuseOtherProject(configFile);
   const command = ['bundle:diff', before];
   const found = await withPushFolder(settings, undefined, {cwd, output, command});
+  if (resolve(cwd, before) === found.buildDirectory.value) {
+    const message = `${before} is the build that a push would send: it would be compared with itself.`;
+    const run = ['bundle:diff', settings.targetSlug === undefined ? 'running:TARGET' : 'running:'];
+    throw createError('ERR_USAGE', message, {
+      suggestions: [['To compare it with what a target runs, run ', {run, again: true}]],
+    });
+  }
   const places = {cwd, shell: context.session.cwd, project: found.projectDirectory.value, command};
   requireTogether(await missingBuild(found.buildDirectory.value, places));
   return found;

@@ -353,6 +353,9 @@ describe('an argument', () => {
     ['unlink', 'mycli.config names the project: edit or delete it.'],
     ['init .', 'If it is the folder of the project, pass --cwd .\n'],
     ['deploy', 'To push a build, run mycli push'],
+    ['undeploy', 'To deploy what ran before, run mycli rollback\n'],
+    ['signin', 'Did you mean mycli login?'],
+    ['lint', 'Did you mean mycli doctor?'],
     ['deploy --bundle 3', 'Pass the bundle as an argument.'],
     ['preview:up --branch x', 'Pass the branch as an argument.'],
     ['bundle rm 3', 'Did you mean mycli delete 3?'],
@@ -399,6 +402,16 @@ describe('an argument', () => {
   ])('that people type, %j, is answered with %j', async (line, advice) => {
     const {code, stderr} = await mycli(line.split(' '));
     expect(code).toBe(2);
+    expect(stderr).toContain(advice);
+  });
+
+  test.each([
+    ['diff latest running', 'For what the configured target runs, pass running: with the colon.\n'],
+    ['download running', 'For what the configured target runs, pass running: with the colon.\n'],
+    ['inspect staging', 'If it is a target, pass running:staging.\n'],
+  ])('that names no bundle, %j, is answered with %j', async (line, advice) => {
+    const {code, stderr} = await mycli(line.split(' '));
+    expect(code).toBe(3);
     expect(stderr).toContain(advice);
   });
 

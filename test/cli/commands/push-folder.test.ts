@@ -379,6 +379,17 @@ describe('the folder to push', () => {
     expect((await run('diff', 'running:a/b', 'dist')).stderr).toContain('Error: running must not contain / or');
   });
 
+  test('bundle:diff refuses to compare the build with itself, and names what it can be compared with', async () => {
+    await write({...vite, 'dist/index.html': ''});
+    const run = (...args: readonly string[]) => runWarm(['diff', ...args], {cwd: project, env: {}});
+    const {code, stderr} = await run('dist', '--exit-code');
+    expect(code).toBe(2);
+    expect(stderr).toContain('dist is the build that a push would send: it would be compared with itself.\n');
+    expect(stderr).toContain('run mycli diff running:TARGET --exit-code\n');
+    await write({'mycli.config.json': '{"projectSlug": "shop", "targetSlug": "staging"}'});
+    expect((await run('./dist')).stderr).toContain('run mycli diff running:\n');
+  });
+
   test('bundle:diff names itself with the folder that may be the site, doctor nothing that it cannot run', async () => {
     await write({'public/index.html': '', 'hugo.toml': ''});
     const diff = await runWarm(['diff', 'old.tar.gz'], {cwd: project, env: {}});
