@@ -8,8 +8,8 @@ import {createError} from '../../errors/index.js';
 import {slugMessage} from '../../settings/schemas.js';
 import {folderFrom} from '../../text/paths.js';
 import type {CommandContext} from '../command/command-context.js';
-import {type ServiceKey, checkUrl, isPluginBackend, missingApiSettings} from '../settings/connection-options.js';
-import {loadAllBackends} from '../settings/load-backends.js';
+import {type ServiceKey, checkUrl, missingApiSettings} from '../settings/connection-options.js';
+import {loadAllBackends, loadWantedBackends} from '../settings/load-backends.js';
 import {storedSettings} from '../settings/load-settings.js';
 import {optionsFor} from '../settings/plugin-settings.js';
 import type {ValueSource, Settings, Setting} from '../settings/settings.js';
@@ -69,7 +69,7 @@ export async function interview(context: CommandContext, settings: Settings): Pr
   if (isOpen) known = {...known, runtimeBackend: {value: await askForBackend(context, known), source: answered}};
   const backend = backendOf(known);
   known = await askForService(context, known, backend);
-  const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, known) : undefined;
+  const plugin = (await loadWantedBackends(context, known))?.find(backend);
   if (plugin) known = {...known, backendOptions: await askForOptions(context, known, plugin)};
   const service = plugin?.backend ?? {name: backend};
   await ask('projectSlug', 'Project slug', {check: slugCheck(service, 'projectSlug')});
@@ -136,12 +136,4 @@ function slugCheck(backend: Pick<Backend, 'name' | 'slugs'>, key: 'projectSlug' 
     const problem = slugMessage(answer) ?? unfit ?? (isPlain ? undefined : plainRule);
     if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `It ${problem}.`);
   };
-}
-
-export async function pluginOf(
-  name: string,
-  context: CommandContext,
-  settings: Settings,
-): Promise<BackendRegistration> {
-  return (await loadAllBackends(context, settings)).find(name);
 }

@@ -28,6 +28,7 @@ import {bundleOptions, missingSettings, requireTogether} from '../command/operat
 import type {Output} from '../output/output.js';
 import {configIn} from '../settings/config-file.js';
 import {isPluginBackend, missingApiSettings, serviceUrl, type ServiceKey} from '../settings/connection-options.js';
+import {loadWantedBackends} from '../settings/load-backends.js';
 import {trustAddresses} from '../settings/credential-file.js';
 import {addressesIn} from '../settings/option-addresses.js';
 import {optionsFor, readPluginSettings} from '../settings/plugin-settings.js';
@@ -37,7 +38,7 @@ import {newConfigName, type NewConfigName} from './config-name.js';
 import {signIn, type ProjectSetup, type StoredKind} from './login.js';
 import {takeOver} from './take-over.js';
 import {askYesNo} from './prompts.js';
-import {interview, backendOf, pluginOf} from './interview.js';
+import {interview, backendOf} from './interview.js';
 
 interface ProjectPlan {
   readonly config: MycliConfig;
@@ -79,7 +80,7 @@ export async function planProject(
   const {value: preference} = settings.runtimeBackend;
   // What the project's configuration will imply is not known yet.
   output.completeHints({typed: [], settings: []});
-  if (isPluginBackend(preference)) await pluginOf(preference, context, settings);
+  (await loadWantedBackends(context, settings))?.find(preference);
   const built = await checkGuess(await detectBuild(cwd, true), cwd);
   const detected = await checkServer(built, context, settings, setup.asks);
   const isDetected = detected?.exists === true || detected?.framework !== undefined;
@@ -100,7 +101,7 @@ export async function planProject(
   const last = [asked.origin, asked.apiOrigin].find((setting) => setting?.source.kind === 'stored');
   if (last !== undefined) output.info(`Service: ${last.value} (from your last login).`);
   const backend = backendOf(asked);
-  const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, asked) : undefined;
+  const plugin = (await loadWantedBackends(context, asked))?.find(backend);
   const options = plugin && (await plainOptions(plugin, asked, output));
   // The secret is asked for.
   const ofApi = () => missingApiSettings(asked).filter((key) => key !== 'clientSecret');
