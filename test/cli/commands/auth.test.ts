@@ -539,7 +539,7 @@ describe('stored credentials', () => {
     expect(wrong).toMatchObject({
       code: 4,
       stdout: expect.stringMatching(
-        /Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)[^]*To store another, unset MYCLI_API_KEY and run: mycli auth:login/,
+        /Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)[^]*To store another, unset MYCLI_API_KEY and run: mycli login/,
       ),
     });
     const half = {MYCLI_API_ORIGIN: runtime.origin, MYCLI_CLIENT_SECRET: canaries.secret, MYCLI_CLIENT_ID: 'other'};

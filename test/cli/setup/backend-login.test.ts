@@ -439,5 +439,5 @@ test('a backend that only reads variables gets the stored ones, and so does its 
   });
   const npx = await run(['auth:status'], '', {SDK_KEY: 'bad-canary', npm_command: 'exec'});
   expect(npx.stdout).toContain('The secret of the sdk backend comes from SDK_KEY. Check that it is complete');
-  expect(npx.stdout).toContain('To store another, unset SDK_KEY and run: npx mycli auth:login\n');
+  expect(npx.stdout).toContain('To store another, unset SDK_KEY and run: npx mycli login\n');
 });
