@@ -526,6 +526,22 @@ export const brokenBackends: readonly BrokenBackend[] = [
     updateTarget: ({targetSlug, settings}, context) =>
       good.updateTarget({targetSlug, settings: {sourceMaps: false, logLevel: 'info', ...settings}}, context),
   })),
+  broken('rounds the settings of targets', (good) => ({
+    updateTarget: ({settings, ...request}, context) => {
+      const rounded = Object.entries(settings).map(([name, value]) => [
+        name,
+        typeof value === 'number' ? Math.round(value) : value,
+      ]);
+      return good.updateTarget({...request, settings: Object.fromEntries(rounded)}, context);
+    },
+  })),
+  broken('keeps names of targets in Latin-1', (good) => ({
+    updateTarget: ({settings, ...request}, context) => {
+      const {name} = settings;
+      const latin = name === undefined ? {} : {name: Buffer.from(name, 'latin1').toString('latin1')};
+      return good.updateTarget({...request, settings: {...settings, ...latin}}, context);
+    },
+  })),
   brokenCall('lists no redirects of a target that it does not know', 'listRedirects', (call, context) =>
     ignoring(404, call(context)),
   ),

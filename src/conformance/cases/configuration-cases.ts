@@ -59,10 +59,16 @@ const redirect = {
 
 /** What some settings of a target are changed to, one after the other. */
 const settingValues = {
-  name: ['Conformance suite'],
+  name: ['Conformance suite: „Größe“ 日本語 🚀'],
+  production: [true, false],
+  cookies: [true, false],
+  proxyUserAgent: [true, false],
   sourceMaps: [true, false],
+  tracing: [true, false],
+  tracingRate: [0.25],
   logLevel: ['debug'],
   allowedIps: [['203.0.113.0/24'], []],
+  proxies: [[{path: '/conformance', host: 'proxy.example'}], []],
   architecture: ['arm64', null],
   externalHost: ['conformance.example', null],
 };
