@@ -5,14 +5,16 @@ import {callBackSafely} from './host.js';
 import {explainMissing} from './explain-missing.js';
 import {allowChange, invoke, isSettled, quickLook} from './call-backend.js';
 import {previousDeployment} from './deploy/rollback-bundle.js';
-import {readBundles, readHistory, resolveBundleId, verifyId} from './list-bundles.js';
+import {readBundles, readHistory, resolveBundleId, targetIn, verifyId} from './list-bundles.js';
 import {sideBySide} from './side-by-side.js';
 import {asSentence} from '../text/sentence.js';
 import {readTargets} from './targets/find-targets.js';
 import type {OpenBackend} from './open-backend.js';
 
 export async function resolveIds(open: OpenBackend, bundleIds: readonly BundleId[]): Promise<readonly BundleId[]> {
-  const advice = (slug = 'SLUG') => [['To delete a target, run: ', {run: ['target:delete', slug]}]];
+  const advice = (typed = 'SLUG') => [
+    ['To delete a target, run: ', {run: ['target:delete', targetIn(typed) ?? typed]}],
+  ];
   for (const id of bundleIds) verifyId(open.backend, id, advice);
   return [...new Set(await sideBySide(bundleIds, (id) => resolveBundleId(open, id)))];
 }

@@ -179,12 +179,16 @@ test.each([
   expect(code).toBe(7);
 });
 
-test('bundle:delete of what is no bundle names the command that deletes targets', async () => {
-  const {code, stderr} = await mycli('delete', 'staging');
-  expect(code).toBe(3);
-  expect(stderr).toMatch(/"staging" is not a bundle ID[^]*To delete a target, run: mycli target:delete staging /);
-  expect(runtime.requests).toEqual([]);
-});
+test.each(['staging', 'running:staging'])(
+  'bundle:delete of %s names the command that deletes targets',
+  async (typed) => {
+    const {code, stderr} = await mycli('delete', typed);
+    expect(code).toBe(3);
+    expect(stderr).toContain(`"${typed}" is not a bundle ID`);
+    expect(stderr).toContain('To delete a target, run: mycli target:delete staging ');
+    expect(runtime.requests).toEqual([]);
+  },
+);
 
 test('bundle:rollback to a bundle that was deleted says so', async () => {
   await push('first');
