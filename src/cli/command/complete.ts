@@ -33,8 +33,15 @@ export async function complete(
   const [id = '', ...rest] = joinWords(asksForHelp ? given.slice(1) : given, known);
   const command = known.findCommand(id);
   const names = rest.length > 0 && command !== undefined ? [] : commandNames([id, ...rest], current, known);
-  if (command === undefined || asksForHelp)
+  if (command === undefined || asksForHelp) {
+    const [assignment = '', assigned] = id === '' ? (/^(--cwd|--config)=/.exec(current) ?? []) : [];
+    const option = assigned ?? valueBeforeCommand(words);
+    if (option !== undefined) {
+      const help = option === '--config' ? 'file' : 'folder';
+      return {words: [], paths: pathsAt(current.slice(assignment.length), assignment, help)};
+    }
     return {words: current.startsWith('-') ? flagNames({}, [], current) : names};
+  }
 
   const {flags} = command;
   const [, assigned, value = ''] = /^--([\w-]+)=(.*)$/s.exec(current) ?? [];
@@ -59,8 +66,16 @@ export async function complete(
     ...targets.map((target) => (name === 'slug' ? target : `running:${target}`)),
   ];
   const fitting = sources.filter((item) => item.startsWith(current) && !typed.includes(item));
-  const paths = pathsAt(current, '', isPastFlags ? 'file' : `${name} ${description}`);
+  // After the colon, fish would offer files.
+  const isReference = current.startsWith('running:') && /\brunning:/.test(description);
+  const paths = isReference ? undefined : pathsAt(current, '', isPastFlags ? 'file' : `${name} ${description}`);
   return {words: [...names, ...fitting.map((item) => [item, ''] as const)], paths};
+}
+
+/** The option before a command whose value is the last one of these words. */
+function valueBeforeCommand(words: readonly string[]): string | undefined {
+  const isValue = words.length > 1 && commandFirst([...words.slice(0, -1), 'value']).length === 0;
+  return isValue ? words.at(-2) : undefined;
 }
 
 /** The names of commands that continue `typed`, in parts as `bundle push` has them, or whole with colons. */

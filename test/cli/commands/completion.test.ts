@@ -50,7 +50,11 @@ test.each([
   ['deploy ', ['latest']],
   ['deploy latest ', ['']],
   ['delete latest 4', ['']],
-  ['diff running:p', [':files', 'running:production']],
+  ['diff running:p', ['running:production']],
+  ['-C ', [':directories']],
+  ['--json --cwd a', [':directories']],
+  ['--config ', [':files']],
+  ['-C . pus', ['push']],
   ['open ', ['']],
   ['env:set --from ', [':files']],
 ])('completion: %j goes on with %j', async (line, words) => {
@@ -62,6 +66,8 @@ test.each([
   ['push --ssr-param=@d', ':files\t--ssr-param=@'],
   ['env:set KEY=@k', ':files\tKEY=@'],
   ['push --config=my', ':files\t--config='],
+  ['--config=my', ':files\t--config='],
+  ['--json --cwd=o', ':directories\t--cwd='],
 ])('completion: in %j, a path stands behind %j', async (line, answer) => {
   const {stdout} = await runWarm(['completion:words', '--', ...line.split(' ')]);
   expect(stdout).toBe(`${answer}\n`);
@@ -164,6 +170,9 @@ const lines = [
   ['mycli push --targ', '--target '],
   ['mycli push --target p', 'production '],
   ['mycli build ou', 'output/'],
+  ['mycli -C ou', 'output/'],
+  ['mycli --config my', 'mycli.config.json '],
+  ['mycli diff running:p', 'production '],
   [String.raw`mycli build a\ fol`, String.raw`a\\ folder/`],
   ['mycli push --config ~/my', '~/mycli.config.json '],
   ['mycli diff rel', 'release.tar.gz '],
