@@ -5,7 +5,7 @@ import {buildCommandOf, firstOf, foldersIn, namesIn, type Project, readProject} 
 import {builtSites, isSource} from './built-sites.js';
 import {angularProject, builtFolders, frameworkOfBuild, located, rowsOf} from './build-rows.js';
 import {hasServerCode, topServer} from './server-scripts.js';
-import {builtForOtherHost, several, unfitBuild, unfitEntry, type UnfitBuild} from './unfit-build.js';
+import {builtForOtherHost, several, unfitBuild, unfitEntry, type Member, type UnfitBuild} from './unfit-build.js';
 
 /** The build of an application, as detected from its files. */
 export interface DetectedBuild {
@@ -39,24 +39,21 @@ const siteFolders = ['.', 'public', 'site'];
 
 /**
  * Detects the framework of a project and its build folder, or else a folder that looks like a build. Runs nothing.
- * @param isConfigured whether it has a configuration, or is about to get one
+ * @param isConfigured whether it is about to get a configuration
  */
-export async function detectBuild(directory: string, isConfigured?: boolean): Promise<DetectedBuild | undefined> {
+export async function detectBuild(directory: string, isConfigured = false): Promise<DetectedBuild | undefined> {
   const project = await readProject(directory);
   const detected = await detectIn(project);
   const isAnswer = detected?.unfit === undefined ? detected?.exists === true : !project.isWorkspace;
   // What a workspace builds for its members is below folders like those of an application.
   const mayBeOfMembers = project.isWorkspace && detected?.framework === undefined && detected?.static === false;
   if ((isAnswer && !mayBeOfMembers) || isApplication(project, detected)) return detected;
-  const found = await membersOf(project, (build) => build?.exists === true && build.unfit === undefined);
-  const members = found.map((member) => ({
-    ...member,
-    inherits: !member.isConfigured && (isConfigured ?? project.isConfigured),
-  }));
+  const parent = {...project, isConfigured: isConfigured || project.isConfigured};
+  const members = await membersOf(parent, (build) => build?.exists === true && build.unfit === undefined);
   const outputs = project.isWorkspace ? await builtOutputs(directory) : [];
   const [folder] = outputs;
   // One of each kind.
-  const projects = [...new Map(members.toReversed().map((member) => [member.inherits, member])).values()].toReversed();
+  const projects = [false, true].flatMap((inherits) => members.find((member) => member.inherits === inherits) ?? []);
   const instead = projects.length > 0 ? {projects} : folder !== undefined ? {folder} : undefined;
   if (instead === undefined) return detected ?? oddSite(project);
   const names = members.map((member) => member.folder);
@@ -109,23 +106,23 @@ export async function applicationsBelow(directory: string): Promise<readonly str
 
 /** The folders below a project, as of a workspace's members, that have applications which `fits` takes. */
 async function membersOf(
-  {directory, names, isWorkspace}: Project,
+  {directory, names, isWorkspace, isConfigured}: Project,
   fits: (build: DetectedBuild | undefined) => boolean,
-): Promise<readonly {readonly folder: string; readonly isConfigured: boolean}[]> {
+): Promise<readonly Member[]> {
   if (!isWorkspace && !names.some((name) => projectFile.test(name))) return [];
   const folders = (await foldersIn(directory)).filter((name) => !outputFolders.includes(name));
   const below = isWorkspace ? await foldersInside(directory, folders) : [];
-  const members: {readonly folder: string; readonly isConfigured: boolean}[] = [];
+  const members: Member[] = [];
   for (const folder of [...folders, ...below].sort()) {
     const member = join(directory, folder);
     const files = await namesIn(member);
     if (!files.includes('package.json') && !files.includes('project.json')) continue;
     const project = await readProject(member);
-    const {isConfigured} = project;
     const build = await detectIn(project);
     // A library has a build, too.
     const isSiteOrServer = build?.static === true || build?.framework !== undefined;
-    if ((isSiteOrServer || isConfigured) && fits(build)) members.push({folder, isConfigured});
+    if ((isSiteOrServer || project.isConfigured) && fits(build))
+      members.push({folder, inherits: isConfigured && !project.isConfigured});
   }
   return members;
 }

@@ -1,6 +1,7 @@
 import {readdir} from 'node:fs/promises';
-import {basename, dirname, join, relative, sep} from 'node:path';
+import {basename, dirname, join} from 'node:path';
 import {asRecord} from '../text/json.js';
+import {folderFrom} from '../text/paths.js';
 import {isTrusted} from '../files/ownership.js';
 import {exists, readJsonFile, readTextFile} from '../files/read-file.js';
 
@@ -74,10 +75,9 @@ async function workspaceOf(directory: string) {
 
 async function nxProject(directory: string, root: string, packageName: unknown) {
   const {name = packageName} = await readJsonRecord(join(directory, 'project.json'));
-  const path = (from: string, to: string) => relative(from, to).split(sep).join('/');
   return {
     name: typeof name === 'string' ? name : basename(directory),
-    output: `${path(directory, root)}/dist/${path(root, directory)}`,
+    output: `${folderFrom(directory, root)}/dist/${folderFrom(root, directory)}`,
   };
 }
 

@@ -1,16 +1,17 @@
-import {join, posix, relative, sep} from 'node:path';
+import {join, posix, sep} from 'node:path';
 import {createError, type Suggestion} from '../errors/index.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {otherHosts, type OtherHost} from '../frameworks/other-hosts.js';
 import {foldersOf} from '../frameworks/server-files.js';
 import {listPaths} from '../text/entry-names.js';
+import {folderFrom} from '../text/paths.js';
 import {flagValue, shellLine} from '../text/suggest.js';
 import {filesIn, firstOf, hasPath, readJsonRecord, readProject} from './read-project.js';
 import {entryOf} from './build-rows.js';
 
 /** A project below another one. */
-interface Member {
+export interface Member {
   readonly folder: string;
   /** Whether the configuration of the project above is its, too. */
   readonly inherits: boolean;
@@ -142,7 +143,7 @@ export interface Places {
 /** What to do about a build that can't be pushed. Without a command that was to take the build: a push. */
 export function adviceFor({advice, instead}: UnfitBuild, {cwd, project, command = []}: Places): Suggestion {
   if (instead === undefined) return `${advice}.`;
-  const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
+  const show = (folder: string) => folderFrom(cwd, join(project, folder));
   const again = command.length > 0;
   const run = again ? command : ['bundle:push'];
   if ('projects' in instead) {

@@ -326,7 +326,7 @@ describe('detectBuild', () => {
       const unfit = {
         problem: 'This project has no build of its own, but there are builds in apps/web.',
         advice: 'Choose one of them: run',
-        instead: {projects: [{folder: 'apps/web', isConfigured: false, inherits: false}]},
+        instead: {projects: [{folder: 'apps/web', inherits: false}]},
       };
       expect(await detectBuild(root)).toMatchObject({exists: false, unfit});
       await writeFile(join(root, 'package.json'), '{}');

@@ -8,6 +8,7 @@ import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
 import {namesIn} from '../../projects/read-project.js';
 import {unfitError, type Places} from '../../projects/unfit-build.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {folderFrom} from '../../text/paths.js';
 
 /** @throws RuntimeCliError `ERR_BUILD_DIRECTORY` suggesting the builds of the project. */
 export async function verifyBuildDirectory(directory: string, places: Places): Promise<void> {
@@ -42,7 +43,7 @@ async function missingError(
   const project = ofProject === undefined ? dirname(directory) : given;
   const detected = ofProject ?? (await detectBuild(project));
   if (detected?.unfit !== undefined) return unfitError(detected.unfit, {cwd, project, command});
-  const show = (folder: string) => relative(cwd, join(project, folder)) || '.';
+  const show = (folder: string) => folderFrom(cwd, join(project, folder));
   // The pages of a server that nothing builds are no site.
   const isServer = detected?.framework !== undefined && detected.buildCommand === undefined;
   const sites = isInside && detected?.exists !== true && !isServer ? await builtSites(given) : [];

@@ -325,6 +325,11 @@ function optionTexts({runtimeBackend, backendOptions}: Settings): readonly strin
   });
 }
 
+/** Whether a flag or a variable sets it: it is meant for this run. */
+export function isTyped(setting: Setting<unknown> | undefined): boolean {
+  return setting?.source.kind === 'flag' || setting?.source.kind === 'environment';
+}
+
 /** What an option is called where it was set: by its flag, its variable, or its key in the configuration file. */
 export function nameOf(option: string, settings: Settings): string {
   const key = settingKeys.find((name) => name === option.split('.', 1)[0]);

@@ -12,7 +12,7 @@ import {type ServiceKey, checkUrl, missingApiSettings} from '../settings/connect
 import {loadAllBackends, loadWantedBackends} from '../settings/load-backends.js';
 import {storedSettings} from '../settings/load-settings.js';
 import {optionsFor} from '../settings/plugin-settings.js';
-import type {ValueSource, Settings, Setting} from '../settings/settings.js';
+import {isTyped, type ValueSource, type Settings, type Setting} from '../settings/settings.js';
 import {type TerminalQuestion, askText, askChoice} from './prompts.js';
 
 type AnswerKey = ServiceKey | 'projectSlug' | 'targetSlug' | 'organizationId' | 'clientId' | 'buildDirectory';
@@ -91,10 +91,9 @@ export async function interview(context: CommandContext, settings: Settings): Pr
   const answers = Object.fromEntries<unknown>(unstored) as Settings;
   return {...answers, ...(await storedSettings(answers, context.credentialFile))};
 }
-/** Whether a flag or a variable sets it, so that there is nothing to ask. */
+/** Whether there is nothing to ask. */
 function isGiven(setting: Setting<unknown> | undefined): boolean {
-  if (setting?.source === answered) return false;
-  return setting?.source.kind === 'flag' || setting?.source.kind === 'environment';
+  return setting?.source !== answered && isTyped(setting);
 }
 async function askForOptions(
   context: CommandContext,

@@ -9,7 +9,7 @@ import {detectBuild, isStaticBuild} from '../../projects/detect-build.js';
 import {unfitError} from '../../projects/unfit-build.js';
 import type {CommandContext} from '../command/command-context.js';
 import {leaveOutDashes, passSecret} from '../command/error-report.js';
-import type {Settings} from '../settings/settings.js';
+import {isTyped, type Settings} from '../settings/settings.js';
 import {refuseSources} from './wrong-folder.js';
 
 const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
@@ -38,7 +38,7 @@ export async function withPushFolder(
   }
   const project = settings.projectDirectory.value;
   const {value: usual, source} = settings.buildDirectory;
-  if (source.kind === 'flag' || source.kind === 'environment') await refuseSources(usual, settings, {cwd, command});
+  if (isTyped(settings.buildDirectory)) await refuseSources(usual, settings, {cwd, command});
   if (source.kind !== 'default') return withStatic(settings, output);
   const detected = await detectBuild(project);
   if (detected === undefined || detected.isGuess === true) return withStatic(settings, output);

@@ -5,7 +5,7 @@ import {unfitError, withoutFolder, type Places} from '../../projects/unfit-build
 import {listPaths} from '../../text/entry-names.js';
 import {folderFrom} from '../../text/paths.js';
 import {configIn} from '../settings/config-file.js';
-import type {Setting, Settings} from '../settings/settings.js';
+import {isTyped, type Settings} from '../settings/settings.js';
 
 /**
  * Refuses the build of a project below this folder that has a configuration of its own, unless the run names the
@@ -23,15 +23,10 @@ export async function refuseBuildBelow(
     if ((await configIn(project).catch(() => undefined)) === undefined) continue;
     const name = folderFrom(cwd, project);
     const run = project === path ? withoutFolder(command) : [...command, folderFrom(project, path)];
-    const advice = ['Run ', {run, again: true, project: name}];
     throw createError('ERR_USAGE', `${folderFrom(cwd, path)} belongs to the project in ${name}.`, {
-      suggestions: [advice],
+      suggestions: [['Run ', {run, again: true, project: name}]],
     });
   }
-}
-
-function isTyped(setting: Setting<string> | undefined): boolean {
-  return setting?.source.kind === 'flag' || setting?.source.kind === 'environment';
 }
 
 /** Refuses to push the root of a workspace, whose members are what can be pushed. */

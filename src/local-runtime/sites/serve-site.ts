@@ -103,11 +103,7 @@ function movedTo({base, parts}: Pick<SiteCall, 'base' | 'parts'>, search: string
     const place = end !== undefined && forwardWildcard ? to.replace('*', () => encoded) : to;
     const isPath = place.startsWith('/');
     const url = new URL(isPath ? `http://site${place}` : place);
-    if (forwardQuery)
-      url.search = [url.search, search]
-        .map((query) => query.slice(1))
-        .filter(Boolean)
-        .join('&');
+    if (forwardQuery) url.search += url.search === '' ? search : search.replace('?', '&');
     // A path never leaves the target, as `//evil` would.
     const below = `${base}${url.pathname.replace(/^\/+/, '/')}${url.search}${url.hash}`;
     return answer(status, '', {location: isPath ? below : url.href});
