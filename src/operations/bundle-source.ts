@@ -1,13 +1,12 @@
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import type {BundleSource, ComparedBundle, DiffBundlesOptions, ReadSourceOptions} from './bundle-options.js';
-import type {BackendCapability} from '../backends/contract.js';
-import {rejectProblems, slugProblems} from '../settings/definitions.js';
+import type {BundleId} from '../backends/contract.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {createError, type Suggestion} from '../errors/index.js';
 import {readArchiveContents, readFolderContents, type BundleContents} from '../bundle/contents/bundle-contents.js';
-import {describeBundle, meantTarget, readDownloaded} from './download-bundle.js';
-import {namingCapabilities, targetIn, verifyId} from './list-bundles.js';
+import {describeBundle, downloadCapabilities, meantTarget, readDownloaded, verifyNamed} from './download-bundle.js';
+import {targetIn} from './list-bundles.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import {planningHost, type RunHost} from './host.js';
@@ -28,20 +27,19 @@ export async function bundleSourceIn(text: string, cwd: string): Promise<BundleS
   });
 }
 
-export function isRemote({kind}: BundleSource): boolean {
-  return kind === 'bundle' || kind === 'running';
+type RemoteSource = Extract<BundleSource, {readonly kind: 'bundle' | 'running'}>;
+
+export function isRemote(source: BundleSource): source is RemoteSource {
+  return source.kind === 'bundle' || source.kind === 'running';
+}
+
+function idOf(source: RemoteSource): BundleId {
+  return source.kind === 'bundle' ? source.bundleId : `running:${source.targetSlug}`;
 }
 
 /** A source in few words: `bundle 42`, `what staging runs`, `build`. */
 export function describeSource(source: BundleSource): string {
-  switch (source.kind) {
-    case 'bundle':
-      return describeBundle(source.bundleId);
-    case 'running':
-      return `what ${source.targetSlug} runs`;
-    default:
-      return source.path;
-  }
+  return isRemote(source) ? describeBundle(idOf(source)) : source.path;
 }
 
 export interface ReadSource {
@@ -51,17 +49,9 @@ export interface ReadSource {
 
 /** Verifies that uploaded bundles can be read, and chooses their backend. Sends nothing. */
 export async function chooseSourceBackend(options: DiffBundlesOptions, host: RunHost): Promise<ChosenBackend> {
-  const sources = [options.from, options.to];
-  const targets = sources.flatMap((source) => (source.kind === 'running' ? [source.targetSlug] : []));
-  rejectProblems(targets.flatMap((target) => slugProblems('running', target)));
-  const ids = sources.flatMap((source) => (source.kind === 'bundle' ? [source.bundleId] : []));
-  const capabilities: readonly BackendCapability[] = [
-    'download',
-    ...ids.flatMap(namingCapabilities),
-    ...(targets.length > 0 ? (['history'] as const) : []),
-  ];
-  const chosen = await chooseCapable(remoteOptions(options), capabilities, host);
-  for (const id of ids) verifyId(chosen.open.backend, id, meantInstead);
+  const ids = [options.from, options.to].filter(isRemote).map(idOf);
+  const chosen = await chooseCapable(remoteOptions(options), ids.flatMap(downloadCapabilities), host);
+  for (const id of ids) verifyNamed(chosen.open.backend, id, meantInstead);
   return chosen;
 }
 
@@ -87,11 +77,10 @@ export async function readSource(
   {format, ...options}: ReadSourceOptions & {readonly format: BundleFormat},
   host: RunHost,
 ): Promise<ReadSource> {
-  if (source.kind === 'bundle' || source.kind === 'running') {
+  if (isRemote(source)) {
     if (open === undefined) throw new Error('The backend is not open.');
-    const bundleId = source.kind === 'bundle' ? source.bundleId : `running:${source.targetSlug}`;
     const read = (path: string) => readArchiveContents(path, options);
-    const {result, ...found} = await readDownloaded(open, bundleId, read);
+    const {result, ...found} = await readDownloaded(open, idOf(source), read);
     const name = `bundle ${String(found.bundleId)}${source.kind === 'running' ? ` on ${source.targetSlug}` : ''}`;
     return {bundle: {...comparedBundle(name, result), ...found}, contents: result};
   }

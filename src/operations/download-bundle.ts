@@ -10,6 +10,7 @@ import {moveFile, verifyRegular} from '../files/write-files.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type Suggestion} from '../errors/index.js';
 import type {Host} from './host.js';
 import {explainMissing} from './explain-missing.js';
+import type {HostBackend} from '../backends/host-backend.js';
 import {namingCapabilities, resolveBundleId, targetIn, verifyId} from './list-bundles.js';
 import {rejectProblems, slugProblems} from '../settings/definitions.js';
 import {findRunning} from './targets/find-targets.js';
@@ -32,20 +33,21 @@ export function describeBundle(bundleId: BundleId): string {
   return bundleId === 'latest' ? 'the latest bundle' : `bundle ${String(bundleId)}`;
 }
 
-export function downloadCapabilities({
-  bundleId,
-}: Pick<DownloadBundleOptions, 'bundleId'>): readonly BackendCapability[] {
+export function downloadCapabilities(bundleId: BundleId): readonly BackendCapability[] {
   return ['download', ...namingCapabilities(bundleId)];
 }
 
-async function idToDownload(open: OpenBackend, bundleId: BundleId): Promise<BundleId> {
+/** As `verifyId`, or refuses what is no slug behind `running:`. */
+export function verifyNamed(backend: HostBackend, bundleId: BundleId, meant = meantTarget): void {
   const target = targetIn(bundleId);
-  if (target === undefined) {
-    verifyId(open.backend, bundleId, meantTarget);
-    return resolveBundleId(open, bundleId);
-  }
-  rejectProblems(slugProblems('running', target));
-  return (await findRunning(open, target)).bundleId;
+  if (target === undefined) verifyId(backend, bundleId, meant);
+  else rejectProblems(slugProblems('running', target));
+}
+
+async function idToDownload(open: OpenBackend, bundleId: BundleId): Promise<BundleId> {
+  verifyNamed(open.backend, bundleId);
+  const target = targetIn(bundleId);
+  return target === undefined ? resolveBundleId(open, bundleId) : (await findRunning(open, target)).bundleId;
 }
 
 export function meantTarget(typed: string | undefined): readonly Suggestion[] {

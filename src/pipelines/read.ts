@@ -119,7 +119,7 @@ export async function downloadBundle(
   host: PipelineHost,
 ): Promise<DownloadBundleResult> {
   return withBackend(options, host, {
-    needs: downloadCapabilities(options),
+    needs: downloadCapabilities(options.bundleId),
     name: 'download',
     title: `Download ${describeBundle(options.bundleId)}`,
     async run(open, outlet) {
@@ -153,7 +153,7 @@ export async function inspectArchive(
 
 export async function inspectBundle(options: InspectBundleOptions, host: PipelineHost): Promise<BundleInspection> {
   return withBackend(options, host, {
-    needs: downloadCapabilities(options),
+    needs: downloadCapabilities(options.bundleId),
     name: 'read',
     title: `Download ${describeBundle(options.bundleId)} and read it`,
     async run(open, outlet) {
