@@ -200,9 +200,9 @@ function connectApi({options: {connection}, projectSlug, http}: ApiContext): Sen
 const scopeAdvice = [
   [
     environments,
-    'The client needs a scope for environments: one that ends with .environments to read them, or with .environments.rw to change them. Add it to the client, and to --scope.',
+    'Or the client lacks a scope for environments: one that ends with .environments to read them, or with .environments.rw to change them. Add it to the client, and to --scope.',
   ],
-  [storefronts, 'The client needs a scope that ends with .storefronts. Add it to the client, and to --scope.'],
+  [storefronts, 'Or the client lacks a scope that ends with .storefronts. Add it to the client, and to --scope.'],
 ] as const;
 
 function claimsOf(header: string) {
