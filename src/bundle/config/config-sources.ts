@@ -2,6 +2,7 @@ import {statSync} from 'node:fs';
 import {join, relative} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
+import {listPaths} from '../../text/entry-names.js';
 import {near} from '../../text/suggest.js';
 import {asRecord, isRecord} from '../../text/json.js';
 import {systemCode, unreadable} from '../../errors/system-failure.js';
@@ -89,7 +90,7 @@ async function readServerConfigs(
 function withoutSettings(content: ServerContent, exported: unknown, file: string, isOwn: boolean): string | undefined {
   if (Object.values(content).some((value) => value !== undefined)) return undefined;
   const keys = Object.keys(asRecord(exported));
-  const has = keys.length === 0 ? '' : `, but ${keys.slice(0, 10).join(', ')}`;
+  const has = keys.length === 0 ? '' : `, but ${listPaths(keys)}`;
   const message = `${file} exports none of ${serverConfigKeys.join(', ')}${has}.`;
   if (!isOwn) return `${message} The defaults apply.`;
   throw createError('ERR_CONFIG_INVALID', message, {suggestions: ['Export at least one of them from the file.']});

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type {Redirect} from '../../backends/contract.js';
-import {createError, reasonOf} from '../../errors/index.js';
+import {createError} from '../../errors/index.js';
+import {unreadable} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
 import {describeProblems, didYouMean, fieldProblems} from '../../settings/schemas.js';
 import {redirectFields, redirectSchema} from '../../settings/target-settings.js';
@@ -19,7 +20,7 @@ export async function readRedirects(path: string): Promise<readonly Redirect[]> 
   const entriesOf = /\.json$/i.test(path) ? jsonEntries : /\.csv$/i.test(path) ? csvEntries : lines;
   const reading = readTextFile(path).then(entriesOf);
   const entries = await reading.catch((error: unknown) => {
-    throw createError('ERR_CONFIG_INVALID', `The redirects in ${path} cannot be read: ${reasonOf(error)}.`);
+    throw unreadable(`The redirects in ${path}`, error);
   });
   if (entries.length === 0 && entriesOf !== jsonEntries) {
     throw createError('ERR_CONFIG_INVALID', `${path} has no redirects.`, {
@@ -27,18 +28,17 @@ export async function readRedirects(path: string): Promise<readonly Redirect[]> 
     });
   }
   const places = new Map<string, string>();
-  const read = entries.map(({place, value, problem}) => {
+  const redirects: Redirect[] = [];
+  const problems = entries.flatMap(({place, value, problem}) => {
     const {success, output, issues = []} = v.safeParse(redirectSchema, value);
-    if (problem !== undefined || !success)
-      return {problem: `${place}: ${problem ?? describeProblems(fieldProblems(issues))}`};
-    const {from} = output;
-    const first = places.get(from);
-    if (first !== undefined) return {problem: `${place}: ${from} is redirected by ${first}, too`};
-    places.set(from, place);
-    return {redirect: output};
+    if (problem !== undefined || !success) return [`${place}: ${problem ?? describeProblems(fieldProblems(issues))}`];
+    const first = places.get(output.from);
+    if (first !== undefined) return [`${place}: ${output.from} is redirected by ${first}, too`];
+    places.set(output.from, place);
+    redirects.push(output);
+    return [];
   });
-  const problems = read.flatMap(({problem}) => problem ?? []);
-  if (problems.length === 0) return read.flatMap(({redirect}) => redirect ?? []);
+  if (problems.length === 0) return redirects;
   const shown = listFirst(problems, '; ', String);
   throw createError('ERR_CONFIG_INVALID', `${path} has redirects that targets do not support: ${shown}.`, {
     suggestions: [

@@ -5,6 +5,7 @@ import type {BundleId, ProjectItem, TargetItem} from '../../backends/contract.js
 import {backendTitle} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import type {RuntimeCliErrorOptions} from '../../errors/runtime-cli-error.js';
+import {listPaths} from '../../text/entry-names.js';
 import {suggestNames, meantNames, near, placeFlags} from '../../text/suggest.js';
 import {liveDeployment, readHistory} from '../list-bundles.js';
 import {allItems} from '../pages.js';
@@ -102,10 +103,13 @@ export function knownAmong(
   if (known !== undefined) return known;
   const {projectSlug} = open;
   const slugs = targets.map((item) => item.targetSlug);
-  const shown = `${slugs.slice(0, mostShown).join(', ')}${slugs.length > mostShown ? ', ...' : ''}`;
   if (slugs.length === 0) throw noTargets(open, targetSlug, advice);
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no target "${targetSlug}".`, {
-    suggestions: [...suggestNames(meantTargets(targets, targetSlug)), `Its targets: ${shown}`, ...(advice ?? [])],
+    suggestions: [
+      ...suggestNames(meantTargets(targets, targetSlug)),
+      `Its targets: ${listPaths(slugs)}`,
+      ...(advice ?? []),
+    ],
     details: {targetSlug, targets: slugs},
   });
 }
@@ -147,8 +151,6 @@ function emptyProject({projectSlug}: OpenBackend, what: string, more: RuntimeCli
 function isOfEmptyProject({details}: RuntimeCliError): boolean {
   return Array.isArray(details?.['targets']) && details['targets'].length === 0;
 }
-
-const mostShown = 10;
 
 /** The URL of a target in the backend's list of targets; undefined if it has no such list, or reports none. */
 export async function listedUrl(open: OpenBackend, targetSlug: string): Promise<string | undefined> {
@@ -218,7 +220,6 @@ export async function otherProjects(
 /** Which projects the credentials reach instead, in sentences. */
 export function describeReached({projectSlug}: OpenBackend, others: readonly string[] = []): readonly string[] {
   if (others.length === 0) return [];
-  const shown = [...others.slice(0, mostShown), ...(others.length > mostShown ? ['…'] : [])].join(', ');
-  const reach = `The credentials do not reach a project "${projectSlug}". They reach: ${shown}.`;
+  const reach = `The credentials do not reach a project "${projectSlug}". They reach: ${listPaths(others)}.`;
   return [...suggestNames(near(projectSlug, others), 'the project '), reach];
 }
