@@ -34,7 +34,8 @@ export async function makeBundle(
   const plan = await planBundle({format, projectSlug, cwd, env: {}, now: () => new Date(), compressionLevel: 0});
   const bundle = await writeBundle(plan, {path: path.join(cwd, 'archive')});
   // No Latin-1, which is all that HTTP headers take.
-  const own = `Conformance ${path.basename(cwd)}: „Größe“ 日本語 🚀. ${'It is longer than a line. '.repeat(4)}`.trim();
+  const own =
+    `Conformance ${path.basename(cwd)}: „Größe“ 日本語 🚀, it's \\ too. ${'It is longer than a line. '.repeat(4)}`.trim();
   return withReaders({...bundle, message: message ?? own});
 }
 

@@ -177,13 +177,13 @@ export const configurationCases = {
             change: name,
             redirect: {...redirect, ...changed, redirectId: await idOf(changed.from)},
           });
-        const first = {from: redirect.from, to: '/newer'};
+        const first = {from: redirect.from, to: "/newer's"};
         const other = {from: '/other', to: '/new/*'};
         const rest = '302 true true';
         await change('add', redirect);
         await change('add', other);
         await change('replace', first);
-        const both = [`/old%20Page/* /newer ${rest}`, `/other /new/* ${rest}`];
+        const both = [`/old%20Page/* ${first.to} ${rest}`, `/other /new/* ${rest}`];
         expectAnswer('the redirects', await lines(), both);
         const within = {from: '/old%20Page', to: '/bare'};
         await change('add', within);

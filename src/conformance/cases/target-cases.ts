@@ -133,7 +133,7 @@ export const targetCases = {
           await subject.call('setVariables', {targetSlug, set, unset});
         };
         const place = {subject, targetSlug};
-        const assignment = '=a=b "c"\nd==';
+        const assignment = `=a='b' "c" \\\nd==`;
         await change({SECOND: value, FIRST: 'a value', SECOND2: assignment}, []);
         const names = async () => String(await namesOf(subject));
         await subject.becomes('the first variables', ['FIRST,SECOND,SECOND2'], names);
