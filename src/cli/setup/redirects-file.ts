@@ -101,7 +101,7 @@ function lines(text: string): readonly Entry[] {
   return numbered(text)
     .filter(([, line]) => !line.startsWith('#'))
     .map(([place, line]) => {
-      const [from = '', to = '', code = '301', ...rest] = line.replace(/\s+#.*$/, '').split(/\s+/);
+      const [from = '', to = '', code = '301', ...rest] = line.replace(/\s#.*/, '').trimEnd().split(/\s+/);
       const splat = to.includes(':splat');
       const problem =
         rest.length > 0 || code.includes('=') || /^\w+=/.test(to)
