@@ -42,10 +42,8 @@ function showQueries(redirects: readonly unknown[], output: Output): void {
 }
 
 export function listDifferences({differences}: TargetDiff, output: Output): void {
-  showQueries(
-    differences.flatMap(({before, after}) => [before, after]),
-    output,
-  );
+  const redirects = differences.flatMap(({before, after}) => [before, after]);
+  showQueries(redirects, output);
   for (const difference of differences.slice(0, mostLines)) output.outcome(differenceText(difference));
   const more = differences.length - mostLines;
   if (more > 0) output.outcome(`and ${String(more)} more, which --json has`);

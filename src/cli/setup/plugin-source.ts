@@ -2,7 +2,8 @@ import {existsSync} from 'node:fs';
 import {access, constants, cp, mkdir, rename} from 'node:fs/promises';
 import {isAbsolute, join, resolve} from 'node:path';
 import {pathToFileURL} from 'node:url';
-import {createError, reasonOf} from '../../errors/index.js';
+import {amendError, createError} from '../../errors/index.js';
+import {outputError} from '../../errors/system-failure.js';
 import {createSweptDirectory} from '../../files/temporary-directory.js';
 import {homeVariable} from '../../text/platform.js';
 import {decoded} from '../../text/percent-encoding.js';
@@ -62,10 +63,8 @@ export async function requireDataFolder(directory: string): Promise<void> {
     await mkdir(directory, {recursive: true});
     await access(directory, constants.W_OK);
   } catch (error) {
-    throw createError('ERR_OUTPUT', `${directory} cannot be written: ${reasonOf(error)}.`, {
-      suggestions: [`Plugins are stored in ${homeVariable}, or in XDG_DATA_HOME if it is set. Make it writable.`],
-      cause: error,
-    });
+    const advice = `Plugins are stored in ${homeVariable}, or in XDG_DATA_HOME if it is set. Make it writable.`;
+    throw amendError(outputError(directory, error), {advice: [advice]});
   }
 }
 

@@ -63,7 +63,7 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus, 'auth:sta
     }
     for (const service of services) output.outcome(describeService(service));
     if (services.length === 0 && credentials.length > 0)
-      output.outcome('A push from here would use none of them: pass --origin or --api-origin to it.');
+      output.outcome('A push from here would use none of them. Pass --origin or --api-origin to it.');
     warnOfIncompleteApi(context, settings);
     if (services.some(({check}) => check?.status === 'refused')) context.session.exitCode = exitCodes.credentials;
     const backends = services.map(({failed: _, ...row}) => row);

@@ -199,13 +199,9 @@ export const configurationCases = {
         const left = [`/old%20Page /bare ${rest}`, both[1]];
         expectAnswer('the redirects after a removal', await lines(), left);
         const long = {from: '/long', to: `/${'long/'.repeat(80)}`};
-        if (!(await outcomeOf(change('add', long))).error) {
-          expectAnswer(
-            'the redirects with a long one',
-            await lines(),
-            [`/long ${long.to} ${rest}`, ...left].toSorted(),
-          );
-        }
+        const withLong = [`/long ${long.to} ${rest}`, ...left].toSorted();
+        if (!(await outcomeOf(change('add', long))).error)
+          expectAnswer('the redirects with a long one', await lines(), withLong);
         const paths = ['/at-once', '/at-once/1', '/at-once/2', '/at-once/3'];
         const done = await expectNoneLost(
           subject,

@@ -36,11 +36,10 @@ export async function findRequested(
 export async function createTargetIn(open: OpenBackend, options: CreateTargetOptions): Promise<RequestedTarget> {
   const {targetSlug, ifMissing = false, dryRun = false} = options;
   const request: CreateTargetRequest = requestOf(options);
-  const {name} = request;
   const known = await findRequested(open, options);
   if (known !== undefined) return known;
   await allowChange(open, {operation: 'create-target', targetSlug, dryRun});
-  if (dryRun) return {targetSlug, name, created: false};
+  if (dryRun) return {targetSlug, name: request.name, created: false};
   try {
     const {warnings = [], ...target} = await invoke(open, 'createTarget', request);
     for (const warning of warnings) open.host.outlet.warn(warning);
