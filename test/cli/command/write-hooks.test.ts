@@ -18,7 +18,8 @@ async function startBench(status: number) {
   const push = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
     bench.mycli(['bundle:push', '--json', ...args], {...env, ...more});
   const told = () => webhook.requests.map(({body}): unknown => JSON.parse(body.toString()));
-  return {runtime, push, told};
+  const mycli = (...args: readonly string[]) => bench.mycli([...args, '--json'], {...env, MYCLI_POLL_INTERVAL: '0.05'});
+  return {runtime, mycli, push, told};
 }
 
 const frozen = {FREEZE_WINDOWS: '2000-01-01T00:00Z/2999-01-01T00:00Z'};
@@ -57,6 +58,20 @@ test('a plugin is told the outcome, and its failure is a warning', async () => {
   expect(told()).toEqual([
     expect.objectContaining({operation: 'push', outcome: 'succeeded', status: 'finished', bundleIds: [bundleId]}),
     expect.objectContaining({outcome: 'failed', error: expect.objectContaining({code: 'ERR_FORBIDDEN'}) as object}),
+  ]);
+});
+
+test('a plugin is told of each preview that is pruned, and of the one that is not', async () => {
+  const {runtime, mycli, told} = await startBench(204);
+  for (const branch of ['a', 'b']) expect((await mycli('preview:up', branch)).code).toBe(0);
+  const prune = ['preview:prune', '--expires', '0m', '--yes'];
+  // The service tells its time in whole seconds.
+  await expect.poll(async () => (await mycli(...prune, '--dry-run')).stdout).toMatch(/"preview-a[^]*"preview-b/);
+  runtime.addFault('403x1:route=delete-target');
+  expect((await mycli(...prune)).code).toBe(4);
+  expect(told().slice(-2)).toMatchObject([
+    {operation: 'delete-target', outcome: 'failed', error: {code: 'ERR_FORBIDDEN'}},
+    {operation: 'delete-target', outcome: 'succeeded'},
   ]);
 });
 
