@@ -57,6 +57,7 @@ export type {
   BundleFile,
   BundleFileCategory,
   BundleFormat,
+  BundleProvenance,
   BundleV2MatchMode,
   BundleV2Metadata,
 } from '../bundle/types.js';

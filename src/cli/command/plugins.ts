@@ -28,7 +28,7 @@ export function pluginListProblem(dataDirectory: string): string | undefined {
 
 /** The plugins that the user has installed or linked, from the list that oclif keeps in its data folder. */
 export function userPlugins(dataDirectory: string): readonly {readonly name: string; readonly folder: string}[] {
-  const {plugins} = asRecord(readManifest(join(dataDirectory, 'package.json'))?.['oclif']);
+  const {plugins} = asRecord(readPluginManifest(join(dataDirectory, 'package.json'))?.['oclif']);
   return (Array.isArray(plugins) ? plugins : []).map((plugin: unknown) => {
     const {type, name, root} = asRecord(plugin);
     const folder = type === 'link' ? String(root) : join(dataDirectory, 'node_modules', String(name));
@@ -48,7 +48,7 @@ export function declaredCommands(
   const ofProject = projectPlugins(root, args, {cwd, env, report: () => undefined}).map((plugin) => plugin.root);
   return [...own, ...ofProject]
     .filter((folder) => !isForeignPackage(folder))
-    .flatMap((folder) => Object.values(asRecord(readManifest(join(folder, 'oclif.manifest.json'))?.['commands'])))
+    .flatMap((folder) => Object.values(asRecord(readPluginManifest(join(folder, 'oclif.manifest.json'))?.['commands'])))
     .map((command) => ({args: {}, flags: {}, ...asRecord(command)}) as unknown as Command.Loadable)
     .filter(({id}) => typeof id === 'string');
 }
@@ -57,7 +57,7 @@ export function declaredCommands(
 export function packageProblem(folder: string): string | undefined {
   const path = join(folder, 'package.json');
   if (!existsSync(path)) return `${path} does not exist`;
-  const manifest = readManifest(path);
+  const manifest = readPluginManifest(path);
   if (manifest === undefined) return `${path} is not a JSON object`;
   return isRecord(manifest['oclif']) ? undefined : `${path} has no "oclif"`;
 }
@@ -144,7 +144,7 @@ function packagesAround(start: string): readonly ProjectPackage[] {
   for (let directory = start; ; directory = dirname(directory)) {
     const path = join(directory, 'package.json');
     if (existsSync(path) && !isTrusted(path)) break;
-    const manifest = readManifest(path);
+    const manifest = readPluginManifest(path);
     if (manifest !== undefined) nearest ??= {directory, manifest};
     const isTop = manifest?.['workspaces'] !== undefined || existsSync(join(directory, 'pnpm-workspace.yaml'));
     if (isTop && manifest !== undefined && nearest !== undefined)
@@ -162,7 +162,7 @@ function dependentPackage(root: string): readonly ProjectPackage[] {
   const directory = dirname(modules);
   const path = join(directory, 'package.json');
   if (basename(modules) !== 'node_modules' || !existsSync(path) || !isTrusted(path)) return [];
-  const manifest = readManifest(path);
+  const manifest = readPluginManifest(path);
   return manifest === undefined ? [] : [{directory, manifest, top: directory}];
 }
 
@@ -183,7 +183,7 @@ function findPackage(name: string, {directory, top}: ProjectPackage): string | u
   }
 }
 
-export function readManifest(path: string): Manifest | undefined {
+export function readPluginManifest(path: string): Manifest | undefined {
   try {
     // Reading a named pipe would block, regardless of signals.
     if (!statSync(path).isFile()) return undefined;
@@ -202,7 +202,7 @@ interface PluginProblem {
 /** What is wrong with the package of a plugin, for this version of mycli. */
 export async function findPluginProblems(folder: string, version: string): Promise<readonly PluginProblem[]> {
   const root = resolve(folder);
-  const manifest = readManifest(join(root, 'package.json'));
+  const manifest = readPluginManifest(join(root, 'package.json'));
   if (!isRecord(manifest?.['oclif'])) return [];
   const name = String(manifest['name']);
   const {commands} = manifest['oclif'];
@@ -217,7 +217,7 @@ export async function findPluginProblems(folder: string, version: string): Promi
 
 /** A file that the package.json of a plugin names, and that is not there. */
 export function lackingPart(root: string): PluginProblem | undefined {
-  const manifest = readManifest(join(root, 'package.json'));
+  const manifest = readPluginManifest(join(root, 'package.json'));
   const {hooks, commands} = asRecord(manifest?.['oclif']);
   const name = String(manifest?.['name']);
   const lacking = [...Object.values(asRecord(hooks)).flat(), commands]

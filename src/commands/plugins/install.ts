@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {commands} from '@oclif/plugin-plugins';
 import {isUsageError} from '../../cli/command/error-report.js';
 import type {HostConfig} from '../../cli/command/host-config.js';
-import {findPluginProblems, readManifest, requireNpm, userPlugins} from '../../cli/command/plugins.js';
+import {findPluginProblems, readPluginManifest, requireNpm, userPlugins} from '../../cli/command/plugins.js';
 import {confirmSources, installOrRestore, locatePlugin, requirePlugin} from '../../cli/setup/plugin-source.js';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
@@ -51,7 +51,7 @@ export default class PluginsInstall extends commands['plugins:install'] {
       throw createError('ERR_USAGE', `${ours} is not a plugin of itself. Nothing was changed.`);
     // oclif takes the first package that came from a folder for every other one.
     const lost = folders.find(
-      (folder) => !after.includes(String(readManifest(join(folder, 'package.json'))?.['name'])),
+      (folder) => !after.includes(String(readPluginManifest(join(folder, 'package.json'))?.['name'])),
     );
     if (lost === undefined) return;
     throw createError('ERR_USAGE', `${lost} was not installed, because another plugin comes from a folder, too.`, {
