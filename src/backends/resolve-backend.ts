@@ -103,7 +103,9 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   const result = await callBackend(backend, 'checking its options', undefined, validate, secrets);
   if (!result.issues) return result.value;
   const redact = createRedactor(secrets);
-  const hasTexts = Object.values(settings.backendOptions ?? {}).some((value) => value instanceof OptionText);
+  const hasTexts = Object.values(settings.backendOptions ?? {}).some(
+    (value) => value instanceof OptionText && !value.json,
+  );
   const problems = result.issues.map((issue) => redact(describeIssue(issue)));
   const message = asSentence(`The options of the ${backend.name} backend are invalid: ${problems.join('; ')}`);
   throw createError('ERR_OPTION_INVALID', message, {

@@ -22,6 +22,18 @@ describe('the text of an option', () => {
     expect(await validated(shape, given)).toEqual({name: '007', size: 7, isOn: true, tags: ['1']});
   });
 
+  test('is what it was as a value of a JSON object', async () => {
+    const given = {
+      name: OptionText.of('7'),
+      size: OptionText.of(7),
+      isOn: OptionText.of(false),
+      tags: OptionText.of(['1']),
+    };
+    expect(await validated(shape, given)).toEqual({name: '7', size: 7, isOn: false, tags: ['1']});
+    expect(await validated(v.object({either: v.unknown()}), {either: OptionText.of(7)})).toEqual({either: 7});
+    expect(await validated(v.object({size: v.number()}), {size: OptionText.of('7')})).toHaveLength(1);
+  });
+
   test('stays text where text is expected, whatever it is', async () => {
     const rest = texts({size: '0', isOn: 'false', tags: '[]'});
     const anything = fc.oneof(fc.string(), fc.json(), fc.integer().map(String), fc.double().map(String));

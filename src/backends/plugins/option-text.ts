@@ -2,12 +2,22 @@ import {inspect} from 'node:util';
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import {parseJson} from '../../text/json.js';
 
-/** An option of a backend as text, from a flag or a variable. The backend's schema decides whether it stays text. */
+/** An option of a backend from a flag or a variable. The backend's schema decides whether a text stays one. */
 export class OptionText {
-  constructor(readonly text: string) {}
+  /** @param json what it is if the variable is a JSON object: the schema gets that */
+  constructor(
+    readonly text: string,
+    readonly json?: {readonly value: unknown},
+  ) {}
+
+  /** Of a value of a JSON object. */
+  static of(value: unknown): OptionText {
+    return new OptionText(typeof value === 'string' ? value : JSON.stringify(value), {value});
+  }
 
   /** What it means as JSON, or else the text. */
   get shown(): unknown {
+    if (this.json) return this.json.value;
     try {
       return parseJson(this.text);
     } catch {
@@ -46,7 +56,7 @@ export async function validateOptionTexts(
   const validate = async (isParsed: (name: string) => boolean) => {
     const valueOf = (name: string, value: unknown): unknown => {
       if (!(value instanceof OptionText)) return value;
-      return isParsed(name) ? value.shown : value.text;
+      return isParsed(name) || value.json ? value.shown : value.text;
     };
     const options = Object.entries(values).map(([name, value]) => [name, valueOf(name, value)] as const);
     return schema['~standard'].validate(Object.fromEntries(options));

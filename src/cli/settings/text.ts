@@ -131,7 +131,12 @@ export const readings: Readonly<Record<Syntax, Reading>> = {
   headers: {shape: 'several', convert: (texts, place) => pairsOf(texts, place, (text) => text), depth: 1},
   backendOptions: {
     shape: 'several',
-    convert: (texts, place) => pairsOf(texts, place, (text) => new OptionText(text)),
+    convert(texts, place) {
+      const options = Object.entries(asRecord(pairsOf(texts, place, (text) => new OptionText(text))));
+      return Object.fromEntries(
+        options.map(([name, value]) => [name, value instanceof OptionText ? value : OptionText.of(value)]),
+      );
+    },
     schema: keyed(v.unknown()),
     depth: 2,
   },

@@ -275,6 +275,7 @@ test('a database that only a configuration file names gets no secrets, unless it
 
 test.each([
   ['the token of the variable', {MYCLI_BACKEND_OPTION: 'token=canary-token'}],
+  ['the token of the variable as JSON', {MYCLI_BACKEND_OPTION: '{"token": "canary-token"}'}],
   ['a variable of the backend', {ACME_KEY: 'canary-token'}],
 ])('%s goes to no address of a configuration file that is not trusted', async (_, secret) => {
   await using bench = await createPluginBench('acme');
@@ -293,6 +294,13 @@ test.each([
     ['https://own.example', '--backend-option', 'memory=https://stranger.example/m'],
   ] as const)
     expect((await run(trusted, ...args)).stderr).not.toContain('MYCLI_TRUSTED_ORIGINS');
+});
+
+test('a secret that the variable gives as JSON comes from it', async () => {
+  await using bench = await createPluginBench('acme');
+  const env = {MYCLI_RUNTIME_BACKEND: 'acme', MYCLI_BACKEND_OPTION: '{"memory": "m", "token": "canary-token"}'};
+  const {stdout} = await bench.mycli(['auth:status', '--no-verify', '--json'], env);
+  expect(stdout).toMatch(/"source": "MYCLI_BACKEND_OPTION"/);
 });
 
 test('a login to an address that the variable gives as JSON needs no confirmation', async () => {
