@@ -2,7 +2,7 @@ import type {Logger} from './types.js';
 
 const mask = '***';
 
-/** Masks the secrets, values of `Authorization` headers, and credentials and queries of URLs, but for those in `shown`. */
+/** Masks the secrets, values of `Authorization` headers, and credentials and queries of URLs, except those `shown`. */
 export function createRedactor(
   secrets: readonly string[],
   shown: ReadonlySet<string> = new Set(),

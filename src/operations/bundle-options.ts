@@ -78,7 +78,7 @@ export interface ListDeploymentsResult extends TargetResult {
 
 /** Options of `downloadBundle`. */
 export interface DownloadBundleOptions extends ProjectOptions {
-  /** ID of an uploaded bundle, `latest`: the newest usable one by creation time, or `running:TARGET`: what that runs. */
+  /** ID of an uploaded bundle, `latest` (the newest usable one by creation time) or `running:TARGET` (what it runs). */
   readonly bundleId: BundleId;
   /** File to write. @default `bundle-<id>.tar.gz` (for a v1 bundle `bundle-<id>.tar`) in the working directory */
   readonly output?: string | undefined;

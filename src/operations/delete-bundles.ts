@@ -54,7 +54,7 @@ export interface DeletionOutcome<Id extends BundleId = BundleId> {
 }
 
 /**
- * Deletes one after the other. It goes on if the server refuses one, but stops at a failure that the others would share.
+ * Deletes one after the other. Goes on if the server refuses one, but stops at a failure that the others would share.
  * @param remove resolves to false if someone else has deleted it, or it is to stay
  */
 export async function deleteEach<Name extends IdName, Item extends Readonly<Record<Name, BundleId>>>(

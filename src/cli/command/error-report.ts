@@ -1,30 +1,22 @@
 import {relative} from 'node:path';
-import type {Command, Interfaces} from '@oclif/core';
+import type {Interfaces} from '@oclif/core';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {placeInProject} from '../../errors/places.js';
 import {leadingWords, withoutMarks} from './command-line.js';
+import {flagOf, isJsonFlag, movedWords} from './repeated-words.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {near, shellLine, suggestNames} from '../../text/suggest.js';
-import {hiddenValue, hiddenWord, type Suggestion} from '../../errors/suggestion.js';
+import type {Suggestion} from '../../errors/suggestion.js';
 import {messageOf, openFilesError} from '../../errors/system-failure.js';
 import {isLikelySecret} from '../../http/redact.js';
 import {isRecord} from '../../text/json.js';
-import {
-  definitions,
-  secretKeys,
-  settingKeys,
-  usualFlag,
-  variableOf,
-  type SettingKey,
-} from '../../settings/definitions.js';
+import {settingKeys, usualFlag, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {Output} from '../output/output.js';
 import {placesOf} from '../settings/settings.js';
 import type {EventError} from '../../operations/events.js';
 import {commandNamed, flagNamed, needlessFlags, oldFlags} from '../setup/other-clients.js';
-
-const secretFlags: ReadonlySet<string> = new Set(secretKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
 export function reportOf(error: RuntimeCliError, output: Pick<Output, 'texts'>): EventError {
   const {code, message, exitCode, status, advice, method, path, requestId} = error;
@@ -235,7 +227,7 @@ function describeUnknownFlags(
   {flags: known, args}: {readonly flags: readonly string[]; readonly args: readonly string[]},
   command?: string,
 ): Description {
-  const names = unknown.map(flagIn);
+  const names = unknown.map(flagOf);
   const suggestions = names.flatMap((name): readonly Suggestion[] => {
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
       return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
@@ -282,7 +274,7 @@ export function unknownCommand(
   const [first = '', second] = argv.filter((argument) => !argument.startsWith('-'));
   const list: Suggestion = ['Run ', {run: ['help']}, ' to list all commands.'];
   if (first === '') {
-    const flag = flagIn(String(argv[0]));
+    const flag = flagOf(String(argv[0]));
     const suggestions = [...suggestNames(near(flag, ['--help', '--version'])), list];
     return createError('ERR_USAGE', `Unknown flag: ${flag}`, {suggestions});
   }
@@ -294,7 +286,7 @@ export function unknownCommand(
     const flags = commands.find(({id}) => id === named(at, length))?.flags ?? {};
     const moved = [argv.slice(0, at), argv.slice(at + length)].flatMap((words) => movedWords(words, flags));
     const suggestions = [['Put the command before its flags: ', {run: [named(at, length), ...moved]}]];
-    return createError('ERR_USAGE', `There is no command before ${flagIn(argv[0])}.`, {suggestions});
+    return createError('ERR_USAGE', `There is no command before ${flagOf(argv[0])}.`, {suggestions});
   }
   const old = commandNamed(leadingWords(argv), known);
   if (old !== undefined) {
@@ -323,47 +315,6 @@ export function unknownCommand(
   ];
   const typed = second !== undefined && (isTopic || both !== undefined) ? `${first} ${second}` : first;
   return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed}`, {suggestions});
-}
-
-/** A flag without its value, which may be a secret. */
-function flagIn(word: string): string {
-  if (/^-[a-z-]+$/i.test(word)) return word;
-  return word.startsWith('--') ? word.replace(/=.*/s, '') : word.slice(0, 2);
-}
-
-/** Words to type behind the command that has these flags. */
-function movedWords(typed: readonly string[], flags: Command.Loadable['flags']): readonly string[] {
-  return typed.flatMap((word, at) => {
-    const before = typed[at - 1] ?? '';
-    if (isJsonFlag(word, typed)) return ['--json'];
-    if (word === 'json' && isJsonFlag(before, typed)) return [];
-    if (!word.startsWith('-')) return [shownValue(word, before, flags)];
-    const flag = flagIn(word);
-    return flag === word ? [flag] : [flag, shownValue(word.slice(flag.length).replace('=', ''), flag, flags)];
-  });
-}
-
-/** `…` for what may be a secret: an assignment, and the value of a flag that has one or is unknown. */
-function shownValue(value: string, before: string, flags: Command.Loadable['flags']): string {
-  const flag = Object.values(flags).find(({name, char}) => before === `--${name}` || before === `-${String(char)}`);
-  if (isLikelySecret(value)) return hiddenValue;
-  if (flag?.type === 'option') return wordToRepeat(flag.name, value);
-  const isOfUnknown = flag === undefined && before.startsWith('-');
-  return isOfUnknown || value.includes('=') ? hiddenValue : value;
-}
-
-/** A value to type again. The secrets are not known yet: of what may be one, only the name of its file is shown. */
-export function wordToRepeat(flag: string, value: string): string {
-  const isFile = /^(?:[^=]*=)?(?:@|-$)/.test(value);
-  return isFile || !(flag === 'backend-option' || secretFlags.has(flag)) ? value : hiddenWord(`--${flag}`, value);
-}
-
-/** As other clients have it: `-f json`. */
-function isJsonFlag(name: string, typed: readonly string[]): boolean {
-  return (
-    /^-[fo](?:=json)?$/.test(name) &&
-    typed.some((word, at) => word === `${name.slice(0, 2)}=json` || (word === 'json' && typed[at - 1] === name))
-  );
 }
 
 /** Whether the error of a hook ends the command. A hook that lacks a module is only left out. */

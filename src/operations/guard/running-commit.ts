@@ -110,7 +110,7 @@ export async function commitProblem(
   };
 }
 
-/** `push`: how to get ahead, unless a certain bundle is to be deployed: no guard judges what a rollback goes back to. */
+/** `push`: how to get ahead, unless a certain bundle is to be deployed. No guard judges where a rollback goes. */
 function goBack(push: string, bundleId: BundleId | undefined): Suggestion {
   if (bundleId === undefined) return [`${push}. To go back on purpose, use `, {run: ['bundle:rollback']}];
   return ['To deploy it on purpose, use ', {run: ['bundle:rollback', '--to', String(bundleId)]}];
