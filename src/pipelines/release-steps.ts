@@ -12,7 +12,7 @@ import {
 import {canRollBack, deployAgain, deploymentBefore, provesFailure} from '../operations/deploy/rollback-bundle.js';
 import type {PlaceOptions} from '../operations/deploy/new-place.js';
 import type {InSlot} from '../operations/deploy/start-deployment.js';
-import {deploymentFailed, pollDeployment} from '../operations/deploy/wait-for-deployment.js';
+import {failedAtOnce, pollDeployment} from '../operations/deploy/wait-for-deployment.js';
 import {activeGuards, askForTarget, checkGuards} from '../operations/guard/guards.js';
 import {resolveBundleId} from '../operations/list-bundles.js';
 import {makeChange, targetChanges} from '../operations/targets/changes.js';
@@ -64,7 +64,7 @@ export async function accept(ledger: Ledger, {answer, before}: InSlot<DeployResu
   const {deployment, status, url, raw, warnings = []} = answer;
   Object.assign(ledger, {deployment, status, raw, before, url: url ?? ledger.url});
   warnings.forEach((warning) => open.host.outlet.warn(warning));
-  if (status === 'failed') throw deploymentFailed(deployment, answer);
+  if (status === 'failed') throw await failedAtOnce(open, deployment);
 }
 
 export const wait: Step = {

@@ -1,7 +1,7 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {amendError, createError, type RuntimeCliError} from '../../errors/index.js';
-import {invoke} from '../call-backend.js';
+import {invoke, quickLook} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
 import {findAwaited} from '../targets/find-targets.js';
@@ -48,9 +48,15 @@ function stateUnreadable(deployment: DeploymentRef, failure: RuntimeCliError): E
   return createError('ERR_OUTCOME_UNKNOWN', message, {details: {deployment}, cause: failure});
 }
 
+/** The error for a deployment that has failed at once, with the reason that its state may have. */
+export async function failedAtOnce(open: OpenBackend, deployment: DeploymentRef): Promise<Error> {
+  const seen = await quickLook(open, (again) => invoke(again, 'getDeployment', deployment));
+  return deploymentFailed(deployment, seen?.status === 'failed' ? seen : {});
+}
+
 export function deploymentFailed(
   deployment: DeploymentRef,
-  {status, description, logUrl: given}: Pick<DeploymentState, 'status' | 'description' | 'logUrl'>,
+  {description, logUrl: given}: Pick<DeploymentState, 'description' | 'logUrl'>,
 ): Error {
   const logUrl = shownUrl(given);
   const isSilent = description === undefined;
@@ -58,7 +64,7 @@ export function deploymentFailed(
   const why = isSilent ? '' : `: ${description}`;
   return createError('ERR_DEPLOYMENT_FAILED', asSentence(`${deploymentName(deployment)} failed${why}`), {
     suggestions: logUrl === undefined ? silent : [`Log: ${logUrl}`],
-    details: {deployment, status, ...(logUrl !== undefined && {logUrl})},
+    details: {deployment, status: 'failed', logUrl},
   });
 }
 

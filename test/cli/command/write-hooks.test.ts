@@ -114,7 +114,7 @@ test('a push that has failed when a signal comes says so, though plugins are sti
     error: {
       code: 'ERR_INTERRUPTED',
       message: expect.stringMatching(
-        /^Interrupted by SIGINT\. Bundle 1 was uploaded\. Deployment \S+ failed\.$/,
+        /^Interrupted by SIGINT\. Bundle 1 was uploaded\. Deployment \S+ failed: .* an injected fault\.$/,
       ) as string,
       suggestions: expect.arrayContaining(['Check before you deploy it again:']) as string[],
       details: {bundleId: 1},

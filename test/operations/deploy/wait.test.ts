@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import type {RuntimeCliError} from '../../../src/errors/index.js';
 import {pauseMs} from '../../../src/operations/deploy/poll.js';
 import {waitForDeployment} from '../../../src/pipelines/deploy.js';
 import {deleteTarget} from '../../../src/pipelines/targets.js';
@@ -122,6 +123,18 @@ describe('waiting on the Api backend', () => {
   test('a deployment that has failed when it is accepted is a failed one, waited for or not', async () => {
     const {outcome} = await deployTo(() => state('failed'), {...api, wait: false});
     expect(outcome).toMatchObject({code: 'ERR_DEPLOYMENT_FAILED', exitCode: 8});
+  });
+
+  test.each([
+    ['its reason, once', state('failed', {statusMessage: 'No space'}), ' failed: No space.'],
+    ['nothing worse when that fails', {status: 500, body: {}}, ' failed.'],
+    ['nothing else when that says otherwise', state('finished'), ' failed.'],
+  ])('a deployment that has failed at once is looked at for %s', async (_, look, end) => {
+    const {outcome, requests} = await deployTo(({method}) => (method === 'POST' ? state('failed') : look), api);
+    expect(outcome).toMatchObject({code: 'ERR_DEPLOYMENT_FAILED', message: `Deployment ${deploymentId}${end}`});
+    const {suggestions} = outcome as RuntimeCliError;
+    expect(suggestions.some((line) => line.includes('gives no reason'))).toBe(end === ' failed.');
+    expect(requests.map(({method}) => method)).toEqual(['POST', 'GET']);
   });
 
   test('an answer that refuses the look decides, and the error says how to look otherwise', async () => {
