@@ -140,8 +140,10 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
   #repeatFlags({flags: marked, raw}: ParsedFlags): Readonly<Record<string, unknown>> {
     const flags = Object.fromEntries(Object.entries(marked).map(([name, value]) => [name, unmarked(value)]));
     const textOf = (name: string) => (typeof flags[name] === 'string' ? flags[name] : '');
-    const [folder, file] = [textOf('cwd'), textOf('config')];
-    const config = file === '' ? [] : flagValue('--config', file);
+    const {cwd, output} = this.config.options.session();
+    // Absolute: users may keep the line.
+    const folder = textOf('cwd') && resolve(cwd, textOf('cwd'));
+    const config = textOf('config') === '' ? [] : flagValue('--config', textOf('config'));
     const typed = raw.flatMap((token) => {
       if (token.type !== 'flag' || token.flag in globalFlags) return [];
       const {flag: name, input} = token;
@@ -152,7 +154,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const commands = this.config.commands.filter((one) => name in one.flags).map(({id}) => id);
       return [{flag: `--${name}` as const, words, commands}];
     });
-    this.config.options.session().output.completeHints({folder, config, typed});
+    output.completeHints({folder, config, typed});
     return flags;
   }
 

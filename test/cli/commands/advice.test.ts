@@ -156,8 +156,8 @@ describe('a suggested command, pasted into a fresh shell of the same folder', ()
     const env = {MYCLI_RUNTIME_ORIGIN: runtime.origin};
     await run([...push, ...flags], env, root);
     const command = commandIn(await run([...push, ...flags], env, root), 'Roll back:');
-    expect(command).toBe('mycli rollback -C project --config own.json');
-    expect((await paste(command, root)).code).toBe(0);
+    expect(command).toBe(shellLine('mycli', 'rollback', '-C', project, '--config', 'own.json'));
+    expect((await paste(command, '/')).code).toBe(0);
     expect(await running('my-shop', 'own')).toBe(1);
   });
 
@@ -265,7 +265,7 @@ describe('an argument', () => {
     ['rollback 3', 'Pass --to 3.'],
     [
       'promote 5 -t qa -p other -C . --runtime-backend acme --backend-option url=acme://u:canary@a.example',
-      'run mycli deploy 5 --target qa --project other --runtime-backend acme --backend-option url=… -C .\n',
+      'run mycli deploy 5 --target qa --project other --runtime-backend acme --backend-option url=… -C ',
     ],
     ['list --backend-option url=…', 'Where a variable sets it, leave the flag out.\n'],
     ['deploy --origin http://a.example --api-key canary', 'mycli push --origin http://a.example --api-key …\n'],

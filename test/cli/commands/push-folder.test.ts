@@ -168,7 +168,7 @@ describe('the folder to push', () => {
     expect(await build('.', '--static', '--json')).toMatchObject({code: 0});
   });
 
-  test('push: at the root of a workspace, names its applications by the folder where the user is', async () => {
+  test('push: at the root of a workspace, names its applications by their folders', async () => {
     const app = {
       'apps/a/package.json': '{}',
       'apps/a/mycli.config.json': '{"projectSlug": "a"}',
@@ -185,8 +185,8 @@ describe('the folder to push', () => {
     );
     expect((await push(project, '-C', 'apps/a')).stderr).not.toContain('workspace');
     const above = await push(dirname(project), '-C', basename(project));
-    expect(above.stderr).toContain(`run mycli push --dry-run -C ${basename(project)}/apps/a\n`);
-    expect(above.stderr).toContain(`run mycli init -C ${basename(project)}\n`);
+    expect(above.stderr).toContain(`run mycli push --dry-run -C ${join(project, 'apps/a')}\n`);
+    expect(above.stderr).toContain(`run mycli init -C ${project}\n`);
     const named = await push(project, '--build-directory', 'apps/a/build');
     expect(named.stderr).toContain('Run mycli push build --dry-run -C apps/a\n');
     expect((await push(project, '--project', 'b')).stderr).not.toContain('workspace');
