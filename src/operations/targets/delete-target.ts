@@ -1,6 +1,6 @@
 import type {TargetItem} from '../../backends/contract.js';
 import type {DeleteTargetOptions, DoomedTarget} from './options.js';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {isProductionName, refuseUnsafe} from '../guard/safety.js';
 import {allowChange, invoke, isSettled, quickLook} from '../call-backend.js';
 import type {Host} from '../host.js';
@@ -18,6 +18,7 @@ export async function findDoomed(
   const item = targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug, {advice: []});
   const isProduction = production || item.production === true || isProductionName(targetSlug);
   refuseProduction(targetSlug, {production: isProduction, force}, open.host);
+  if (open.backend.name === 'api') await refusePrimary(open, targetSlug);
   const status = open.backend.listDeployments && (await quickLook(open, (again) => targetStatus(again, item)));
   const {bundleId, message} = status?.live ?? {};
   return {...item, running: bundleId === undefined ? undefined : {bundleId, message}};
@@ -34,6 +35,23 @@ export function refuseProduction(
   throw createError('ERR_GUARD_REFUSED', `${message} Nothing was deleted.`, {
     suggestions: [['To delete it anyway, run: ', {run: ['target:delete', targetSlug, '--force'], again: true}]],
     details: {targetSlug, failures: [{guard: 'production', message}]},
+  });
+}
+
+/** Refuses the primary target: with OAuth at once, since that service never deletes it, else if the service has. */
+async function refusePrimary(open: OpenBackend, targetSlug: string, refusal?: RuntimeCliError): Promise<void> {
+  const details = await quickLook(open, (again) => invoke(again, 'readTarget', {targetSlug}));
+  open.signal.throwIfAborted();
+  if (details?.primary !== true) return;
+  const message = `${targetSlug} is the primary target of ${open.projectSlug}, which cannot be deleted.`;
+  throw createError('ERR_REJECTED', message, {
+    suggestions: [
+      'Make another one primary first: set targets.SLUG.primary to true in mycli.config, then run',
+      [{run: ['target:apply', 'SLUG', ...open.flags()]}],
+    ],
+    details: {targetSlug},
+    status: refusal?.status,
+    cause: refusal,
   });
 }
 
@@ -63,6 +81,7 @@ export async function deleteTargetFrom(
     await invoke(open, 'deleteTarget', {targetSlug});
   } catch (error) {
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+    if (error.status === 409) await refusePrimary(open, targetSlug, error);
     const isMissing = error.status === 404;
     const explain = explainMissing(open, {targetSlug, capability: 'delete-target'});
     if (isMissing ? !ifExists : isSettled(error)) return explain(error);

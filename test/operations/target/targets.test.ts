@@ -2,6 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {getProjectStatus} from '../../../src/pipelines/read.js';
 import {callFromLibrary} from '../../../src/pipelines/library-call.js';
 import {targetChanges} from '../../../src/operations/targets/changes.js';
+import {applyTarget} from '../../../src/pipelines/configure.js';
 import * as targets from '../../../src/pipelines/targets.js';
 import type {LocalRuntimeOptions} from '../../../src/testing.js';
 import {startRecordingServer} from '../../recording-server.js';
@@ -160,6 +161,24 @@ describe('a target that is deleted', () => {
     expect(asked).toEqual(['eu-prod']);
     await expect(remove({force: true})).rejects.toMatchObject({code: 'ERR_REJECTED'});
     expect(await remove({force: true, ifExists: true})).toMatchObject({deleted: false});
+  });
+
+  test('is not the primary one: nobody is asked, and the error says how to make another one primary', async () => {
+    const {api, project, runtime} = await startTargets();
+    const {targetSlug} = await targets.createTarget({...api, targetSlug: 'main'}, project.host);
+    await applyTarget({...api, targetSlug, configuration: {primary: true}}, project.host);
+    const confirm = () => Promise.reject(new Error('asked'));
+    await expect(targets.deleteTarget({...api, targetSlug, confirm}, project.host)).rejects.toMatchObject({
+      code: 'ERR_REJECTED',
+      message: `${targetSlug} is the primary target of shop, which cannot be deleted.`,
+      suggestions: [expect.stringContaining('targets.SLUG.primary'), expect.stringMatching(/target:apply SLUG /)],
+    });
+    // It became primary after the first look.
+    runtime.addFault('500x1:route=target');
+    await expect(targets.deleteTarget({...api, targetSlug}, project.host)).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining('is the primary target of shop') as string,
+    });
   });
 
   test.each([
