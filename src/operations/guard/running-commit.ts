@@ -1,6 +1,7 @@
 import type {Suggestion} from '../../errors/suggestion.js';
 import * as v from 'valibot';
 import type {BundleId, DeploymentItem} from '../../backends/contract.js';
+import {isUnderWay} from '../../backends/members.js';
 import {compareCommits, isShallow, resolveCommit} from '../../bundle/provenance/git.js';
 import {recordedCommit, type RecordedCommit} from '../../bundle/provenance/provenance.js';
 import type {Environment} from '../../text/platform.js';
@@ -13,6 +14,8 @@ export interface RunningBundle {
   readonly bundleId: BundleId | undefined;
   /** Undefined if the bundle does not say. */
   readonly recorded: RecordedCommit | undefined;
+  /** Whether the target does not run it yet. */
+  readonly isUnderWay?: boolean;
 }
 
 /** What a target runs and is getting: every deployment back to the newest that has finished, but none that failed. */
@@ -25,7 +28,10 @@ export async function runningBundles(open: OpenBackend, targetSlug: string): Pro
   // So many deployments failed that the one that runs is out of sight.
   const isOutOfSight = finished === -1 && items.length >= recentDeployments;
   const running: RunningBundle[] = isOutOfSight ? [{bundleId: undefined, recorded: undefined}] : [];
-  for (const item of relevant) running.push({bundleId: item.bundleId, recorded: await recordOfDeployment(open, item)});
+  for (const item of relevant) {
+    const recorded = await recordOfDeployment(open, item);
+    running.push({bundleId: item.bundleId, recorded, isUnderWay: isUnderWay(item.status)});
+  }
   return running;
 }
 
@@ -73,17 +79,18 @@ export async function commitProblem(
   env: Environment,
 ): Promise<Problem | undefined> {
   const {bundleId, recorded} = running;
-  const bundle = bundleId === undefined ? 'the bundle that it runs' : `bundle ${String(bundleId)}`;
+  const bundle = bundleId === undefined ? 'an unknown bundle' : `bundle ${String(bundleId)}`;
+  const verb = running.isUnderWay === true ? 'is getting' : 'runs';
   const onPurpose = `set targets.${targetSlug}.guard.notOlder to false in the configuration file`;
   if (recorded === undefined) {
     return {
-      message: `The target ${targetSlug} runs ${bundle}, which does not say which commit it was built from.`,
+      message: `The target ${targetSlug} ${verb} ${bundle}, which does not say which commit it was built from.`,
       suggestion: `To replace it once, ${onPurpose}, and recordCommit to true, so that the new bundle records its commit.`,
     };
   }
   const relation = await compareCommits(directory, {commit, with: recorded.commit}, env);
   if (relation === 'same' || relation === 'newer') return undefined;
-  const runs = `${recorded.commit.slice(0, 12)}, which ${targetSlug} runs (${bundle})`;
+  const runs = `${recorded.commit.slice(0, 12)}, which ${targetSlug} ${verb} (${bundle})`;
   const shown = commit.slice(0, 12);
   if (relation === 'older') {
     return {

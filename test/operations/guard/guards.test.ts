@@ -193,7 +193,9 @@ describe('notOlder', () => {
     change();
     const newer = await release({}, {targetSlug: 'live', wait: false});
     git(project.directory, 'checkout', '-q', 'HEAD~1');
-    expect(await refusal(guard)).toEqual([expect.stringContaining(`(bundle ${String(newer)})`)]);
+    expect(await refusal(guard)).toEqual([
+      expect.stringContaining(`, which live is getting (bundle ${String(newer)})`),
+    ]);
   });
 
   test('looks again right before the deployment', async () => {
