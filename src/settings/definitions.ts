@@ -5,7 +5,8 @@ import {asSentence} from '../text/sentence.js';
 import {deploymentSets} from './deployment-rows.js';
 import {pushSets} from './push-rows.js';
 import type {SettingRow, Syntax} from './row.js';
-import {didYouMean, fieldProblems, slug} from './schemas.js';
+import {didYouMean} from '../text/suggest.js';
+import {fieldProblems, slug} from './schemas.js';
 import type {FollowUps, OptionProblem} from './types.js';
 
 type Sets = typeof pushSets & typeof deploymentSets;

@@ -1,7 +1,9 @@
+import {isIP} from 'node:net';
 import * as v from 'valibot';
+import {parseAddressRange} from '../text/address-range.js';
 import {characterCount, entryNameProblem, hasControlCharacter} from '../text/entry-names.js';
 import {isPlainObject, isRecord, jsonProblem} from '../text/json.js';
-import {near} from '../text/suggest.js';
+import {didYouMean} from '../text/suggest.js';
 import type {CheckOptions} from './types.js';
 
 // The schemas of settings, of the library's options, and of what manifests and the local runtime share with them. A
@@ -40,12 +42,6 @@ export const objectSchema: Schema<Readonly<Record<string, unknown>>> = v.custom<
   isRecord,
   'must be an object',
 );
-
-/** ` (did you mean url?)`, if a name is close to a known one. */
-export function didYouMean(name: string, known: readonly string[]): string {
-  const [meant] = near(name, known);
-  return meant === undefined ? '' : ` (did you mean ${meant}?)`;
-}
 
 function knownKeys(known: readonly string[]): Schema<Readonly<Record<string, unknown>>> {
   return v.pipe(
@@ -86,6 +82,16 @@ function integer(least: number, most: number): Schema<number> {
 }
 
 export const list: Schema<readonly string[]> = v.array(nonEmpty, 'must be an array of strings');
+
+const notAddress = 'must be an IP address or a CIDR block, such as 203.0.113.0/24';
+
+export const addresses: Schema<readonly string[]> = v.array(
+  v.pipe(
+    string,
+    v.check((value) => isIP(value) !== 0 || parseAddressRange(value) !== undefined, notAddress),
+  ),
+  'must be an array of strings',
+);
 
 export const someItems: Schema<readonly string[]> = v.pipe(list, v.minLength(1, 'must not be empty'));
 

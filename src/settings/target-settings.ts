@@ -121,7 +121,7 @@ const settingRows = {
   },
   allowedIps: {
     type: 'readonly string[]',
-    schema: schemas.list,
+    schema: schemas.addresses,
     default: [],
     summary: 'Addresses that visitors may come from, as CIDR blocks. Empty: all.',
     legacy: 'ssr_whitelisted_ips',

@@ -79,6 +79,12 @@ export function near(
     .map(({candidate}) => candidate);
 }
 
+/** ` (did you mean url?)`, if a name is close to a known one. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const [meant] = near(name, known);
+  return meant === undefined ? '' : ` (did you mean ${meant}?)`;
+}
+
 const mostMeant = 3;
 
 /** `prodction or production`: the nearest name may itself be a typo, made earlier. Empty without names. */

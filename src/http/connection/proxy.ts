@@ -1,6 +1,7 @@
 import {BlockList, isIP, isIPv6} from 'node:net';
 import {domainToASCII} from 'node:url';
 import {createError} from '../../errors/index.js';
+import {parseAddressRange} from '../../text/address-range.js';
 import {decoded} from '../../text/percent-encoding.js';
 import {isLoopback} from '../origin.js';
 import type {Environment} from '../../text/platform.js';
@@ -67,10 +68,9 @@ function canonicalHost(text: string): string {
 }
 
 function isInRange(range: string, address: string): boolean {
-  const [network = '', bits = ''] = range.split('/');
-  const family = isIP(network);
-  if (family === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128)) return false;
+  const parts = parseAddressRange(range);
+  if (parts === undefined) return false;
   const list = new BlockList();
-  list.addSubnet(network, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
+  list.addSubnet(parts.network, parts.bits, parts.family);
   return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 }

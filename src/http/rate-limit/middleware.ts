@@ -42,7 +42,7 @@ const redispatches = new AsyncLocalStorage<ReadonlyMap<object, {readonly count: 
  * Retries requests that the server answers with a rate-limit status. An aborted signal ends a wait at once, and the
  * last response is the result. Use it as the last middleware of a chain: a later one that replaces the request would
  * hide the kept body.
- * @throws TypeError naming the field of `config` that has a wrong value.
+ * @throws TypeError naming the field of `config` that has a wrong value, or is unknown.
  */
 export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}): RateLimitMiddleware {
   const policy = resolveRateLimitPolicy(config);

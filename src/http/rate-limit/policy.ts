@@ -1,4 +1,5 @@
 import {isRecord} from '../../text/json.js';
+import {didYouMean} from '../../text/suggest.js';
 import {statusName} from '../connection/attempt.js';
 import type {RetryEvent} from '../types.js';
 
@@ -50,6 +51,8 @@ export const defaultRateLimit: RateLimitPolicy = {
   statusCodes: [429],
 };
 
+const fields = ['maxRetries', 'baseDelayMs', 'maxDelayMs', 'statusCodes', 'prefix', 'fetch', 'logger', 'onRetry'];
+
 const longestTimerMs = 2_147_483_647;
 
 /** What a value must be. `expected` completes "must be". */
@@ -68,12 +71,14 @@ export const rateLimitRules = {
 
 /**
  * Validates a configuration and applies the defaults.
- * @throws TypeError naming the field that has a wrong value.
+ * @throws TypeError naming the field that has a wrong value, or is unknown.
  */
 export function resolveRateLimitPolicy(config: RateLimitMiddlewareConfig = {}): RateLimitPolicy {
   // Callers without types may pass null.
   const value: unknown = config;
   if (!isRecord(value)) throw new TypeError('rateLimit must be an object.');
+  const key = Object.keys(value).find((name) => !fields.includes(name));
+  if (key !== undefined) throw new TypeError(`rateLimit has an unknown key: ${key}${didYouMean(key, fields)}.`);
   const {
     maxRetries = defaultRateLimit.maxRetries,
     baseDelayMs = defaultRateLimit.baseDelayMs,

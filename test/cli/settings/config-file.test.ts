@@ -218,6 +218,11 @@ describe('reading', () => {
     [{targets: {live: true}}, 'targets.live must be an object', /^Correct/],
     [{settings: {}}, 'has an unknown key: settings', /^Known keys: /],
     [{targets: {live: {settings: {regoin: 'x'}}}}, 'unknown key: regoin (did you mean region?)', /^Correct/],
+    [
+      {preview: {settings: {allowedIps: ['1.2.3.4/33']}}},
+      'preview.settings.allowedIps.0 must be an IP add',
+      /^Correct/,
+    ],
     [{targets: {live: {settings: {logLevel: 'loud'}}}}, 'settings.logLevel must be one of trace, debug', /^Correct/],
     [{targets: {live: {redirects: [{from: 'a', to: '/b'}]}}}, 'redirects.0.from must be a path', /^Correct/],
     [{targets: {live: {redirects: [{from: '/a', to: '/a'}]}}}, 'live.redirects.0 redirects to itself', /^Correct/],
@@ -239,6 +244,17 @@ describe('reading', () => {
       suggestions: [expect.stringMatching(suggestion)],
     });
   });
+
+  test.each(['::1/129', '1.2.3.4/24/8', '1.2.3/24', '10.0.0.0/', '/8', 'office.example', ''])(
+    'refuses %j where visitors come from, but neither addresses nor CIDR blocks',
+    async (ip) => {
+      const settings = (...more: readonly string[]) => ({allowedIps: ['::/0', '10.0.0.1', '10.0.0.0/8', ...more]});
+      await write({'mycli.config.json': JSON.stringify({preview: {settings: settings(ip)}})});
+      await expect(load('.')).rejects.toThrow('allowedIps.3 must be an IP address or a CIDR block');
+      await write({'mycli.config.json': JSON.stringify({preview: {settings: settings()}})});
+      await load('.');
+    },
+  );
 
   test('every wrong value is named in plain words', async () => {
     const keys = Object.values(definitions).flatMap(({config, perTarget}) =>

@@ -121,6 +121,15 @@ describe('resolveRateLimitPolicy', () => {
     expect(resolveRateLimitPolicy({[field]: value})).toMatchObject({[field]: value});
   });
 
+  test('refuses a key that is unknown, and names a near one', () => {
+    const config = {maxRetries: 3, baseDelay: 1};
+    expect(() => resolveRateLimitPolicy(config)).toThrow(
+      new TypeError('rateLimit has an unknown key: baseDelay (did you mean baseDelayMs?).'),
+    );
+    const all = {prefix: 'x', fetch, logger: console, onRetry: () => undefined};
+    expect(resolveRateLimitPolicy({...all, ...resolveRateLimitPolicy()})).toEqual(resolveRateLimitPolicy());
+  });
+
   test.each([null, 3, 'fast'])('%j in its place is a TypeError that names it', (config) => {
     expect(() => Reflect.apply(resolveRateLimitPolicy, undefined, [config])).toThrow(
       new TypeError('rateLimit must be an object.'),
