@@ -31,10 +31,10 @@ export interface UploadStates {
   /** Removes what is there, if anything. */
   remove(place: UploadPlace): Promise<void>;
   /**
-   * For a store that several processes share: `read` and `write` take what is there away from the others, and this puts
-   * back what is left of it. Called when the upload has ended. @default they take nothing
+   * For a store that several processes share: keeps the others from a place before it is read. Resolves to what is
+   * called when the upload has ended; undefined if another process has the place. @default no other process uses it
    */
-  putBack?(place: UploadPlace): Promise<void>;
+  lock?(place: UploadPlace): Promise<(() => Promise<void>) | undefined>;
 }
 
 /** Maximum size of a state, in bytes of JSON. */
@@ -44,7 +44,7 @@ interface StateUse {
   readonly backend: Pick<Backend, 'name'>;
   /** It may grow. */
   readonly secrets: readonly string[];
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly logger: Warn;
 }
 
 /** The places whose state an upload of this process uses. */
@@ -61,10 +61,9 @@ export async function withUploadState<Result>(
 ): Promise<Result> {
   if (resumable === undefined) return upload(undefined);
   const {states, place} = resumable;
-  const inUse = placesInUse.get(states) ?? new Set();
-  const key = JSON.stringify(place);
-  if (inUse.has(key)) return upload(undefined);
-  placesInUse.set(states, inUse.add(key));
+  const lock = async () => (states.lock ? states.lock(place) : lockInProcess(states, place));
+  const release = await orWarn(use.logger, 'If this upload is interrupted, it cannot be resumed', lock);
+  if (release === undefined) return upload(undefined);
   let savedState: unknown;
   const store: UploadState = {
     read: async () => (savedState = await states.read(place)),
@@ -86,36 +85,48 @@ export async function withUploadState<Result>(
     if (savedState === undefined || !isRuntimeCliError(error) || !use.hasSent()) throw error;
     throw amendError(error, {suggestions: [resumesUpload]});
   } finally {
-    await states.putBack?.(place).catch((error: unknown) => {
-      use.logger.warn(asSentence(`The state of the upload cannot be restored: ${reasonOf(error)}`));
-    });
-    inUse.delete(key);
+    await orWarn(use.logger, 'The state of the upload cannot be released', release);
+  }
+}
+
+function lockInProcess(states: UploadStates, place: UploadPlace): (() => Promise<void>) | undefined {
+  const inUse = placesInUse.get(states) ?? new Set();
+  const key = JSON.stringify(place);
+  if (inUse.has(key)) return undefined;
+  placesInUse.set(states, inUse.add(key));
+  return async () => void inUse.delete(key);
+}
+
+type Warn = Pick<Logger, 'warn'>;
+
+async function orWarn<Result>(logger: Warn, what: string, work: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    logger.warn(asSentence(`${what}: ${reasonOf(error)}`));
+    return undefined;
   }
 }
 
 /** The state of an upload as its backend sees it. If it can't be kept, there is a warning. */
 export function uploadStateOf(store: UploadState, {backend, secrets, logger}: StateUse): UploadState {
-  const orWarn = async <Result>(what: string, work: () => Promise<Result>): Promise<Result | undefined> => {
-    try {
-      return await work();
-    } catch (error) {
-      logger.warn(asSentence(`${what}: ${reasonOf(error)}`));
-      return undefined;
-    }
-  };
   return {
     read: () =>
-      orWarn('The state of an earlier upload cannot be read, so the upload starts over', async () => store.read()),
+      orWarn(logger, 'The state of an earlier upload cannot be read, so the upload starts over', async () =>
+        store.read(),
+      ),
     async write(state) {
       const json = jsonText(state);
       if (json === undefined) throw refusedState(backend, 'is not plain JSON');
       const bytes = Buffer.byteLength(json);
       if (bytes > maxBytes) throw refusedState(backend, `has ${String(bytes)} bytes, more than ${String(maxBytes)}`);
       if (containsSecret(json, secrets)) throw refusedState(backend, 'contains a secret');
-      await orWarn('If this upload is interrupted, it cannot be resumed', async () => store.write(JSON.parse(json)));
+      await orWarn(logger, 'If this upload is interrupted, it cannot be resumed', async () =>
+        store.write(JSON.parse(json)),
+      );
     },
     async remove() {
-      await orWarn('The state of the upload cannot be removed', async () => store.remove());
+      await orWarn(logger, 'The state of the upload cannot be removed', async () => store.remove());
     },
   };
 }

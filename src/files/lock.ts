@@ -1,7 +1,7 @@
 import {mkdtemp, readdir, rmdir, stat, utimes} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import {createError} from '../errors/index.js';
+import {createError, isRuntimeCliError} from '../errors/index.js';
 import {outputError} from '../errors/system-failure.js';
 import {hasDied, ownPid, ownPidSpace} from './ownership.js';
 
@@ -20,20 +20,28 @@ const renewalMs = 20_000;
 export async function withLock<Result>(
   path: string,
   work: () => Promise<Result>,
-  {patienceMs = 20_000}: {readonly patienceMs?: number} = {},
+  options?: {readonly patienceMs: number},
 ): Promise<Result> {
-  const own = await lock(path, performance.now() + patienceMs);
-  const renewal = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => undefined), renewalMs);
-  renewal.unref();
+  const release = await takeLock(path, options);
   try {
     return await work();
   } finally {
-    clearInterval(renewal);
-    await remove(own);
+    await release();
   }
 }
 
-async function lock(path: string, until: number): Promise<string> {
+/** As `withLock`, until a call of what it resolves to. */
+export async function takeLock(path: string, {patienceMs} = {patienceMs: 20_000}): Promise<() => Promise<void>> {
+  const own = await makeLock(path, performance.now() + patienceMs);
+  const renewal = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => undefined), renewalMs);
+  renewal.unref();
+  return () => {
+    clearInterval(renewal);
+    return remove(own);
+  };
+}
+
+async function makeLock(path: string, until: number): Promise<string> {
   for (;;) {
     const own = await mkdtemp(`${prefixOf(path)}${ownPid}-${ownPidSpace()}-`).catch((error: unknown) => {
       throw outputError(path, error);
@@ -75,6 +83,12 @@ function prefixOf(path: string): string {
 /** What cannot be removed is left for the next process. */
 async function remove(directory: string): Promise<void> {
   await rmdir(directory).catch(() => undefined);
+}
+
+/** The lock of another process, if an error is about it. */
+export function otherLock(error: unknown): string | undefined {
+  const lock = isRuntimeCliError(error) ? error.details?.['lock'] : undefined;
+  return typeof lock === 'string' ? lock : undefined;
 }
 
 function isBusy(path: string, other: string): Error {

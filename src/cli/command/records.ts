@@ -2,10 +2,9 @@ import {createHash} from 'node:crypto';
 import {lstat, readdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import * as v from 'valibot';
-import {createError, systemCode} from '../../errors/index.js';
-import {hasDied, ownPid, ownPidSpace} from '../../files/ownership.js';
-import {withLock} from '../../files/lock.js';
-import {makePrivateDirectory, moveFile, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
+import {createError} from '../../errors/index.js';
+import {otherLock, takeLock, withLock} from '../../files/lock.js';
+import {makePrivateDirectory, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
 import type {CheckRecords} from '../../operations/host.js';
 import type {UploadPlace, UploadStates} from '../../backends/upload-state.js';
 import type {PushPlace, PushRecords} from '../../operations/push/options.js';
@@ -59,46 +58,23 @@ export function checkRecordFiles(dataDirectory: string): CheckRecords {
   };
 }
 
-/**
- * Remembers the state of each unfinished upload, for seven days. While an upload goes on, the name of its file has the
- * process at work. A rename takes the state, and those of processes that have died, so that one of several gets it.
- */
+/** Remembers the state of each unfinished upload, for seven days. */
 export function uploadStateFiles(dataDirectory: string): Required<UploadStates> {
   const directory = join(dataDirectory, 'uploads');
   const files = recordFiles(directory, uploadState, 'the state of an upload');
-  const owner = `${ownPid}-${ownPidSpace()}`;
-  const freeName = (place: UploadPlace) => nameOf(place, place.sha256);
-  const ownName = (place: UploadPlace) => freeName(place).replace(/json$/, `${owner}.json`);
-  const move = async (from: string, to: string): Promise<boolean> => {
-    try {
-      await moveFile(join(directory, from), join(directory, to));
-      return true;
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return false;
-      throw error;
-    }
-  };
+  const fileOf = (place: UploadPlace) => nameOf(place, place.sha256);
   return {
-    async read(place) {
+    async lock(place) {
       await removeOlderThan(keptStateMs, directory);
-      const own = ownName(place);
-      const digest = freeName(place).replace(/json$/, '');
-      const names = (await readdir(directory)).filter((name) => name.startsWith(digest));
-      for (const name of names.includes(own) ? [] : names) if (isFree(name) && (await move(name, own))) break;
-      return (await files.read(own))?.state;
+      return takeLock(join(directory, fileOf(place)), {patienceMs: 200}).catch((error: unknown) => {
+        if (otherLock(error) === undefined) throw error;
+        return undefined;
+      });
     },
-    write: (place, state) => files.write(ownName(place), {place, state}),
-    remove: (place) => files.remove(ownName(place)),
-    async putBack(place) {
-      await move(ownName(place), freeName(place));
-    },
+    read: async (place) => (await files.read(fileOf(place)))?.state,
+    write: (place, state) => files.write(fileOf(place), {place, state}),
+    remove: (place) => files.remove(fileOf(place)),
   };
-}
-
-/** Whether no process that may live has taken a file: `<digest>.<pid>-<PID namespace>.json`. */
-function isFree(name: string): boolean {
-  const [, pid, space] = /\.(\d+)-([0-9a-f]{8})\.json$/.exec(name) ?? [];
-  return pid === undefined || hasDied(Number(pid), space);
 }
 
 function nameOf({backend, origin, organizationId, optionsSha256, projectSlug}: PushPlace, ...more: readonly string[]) {
@@ -142,6 +118,6 @@ async function removeOlderThan(ageMs: number, directory: string): Promise<void> 
   for (const name of await readdir(directory)) {
     const path = join(directory, name);
     const stats = await lstat(path).catch(() => undefined);
-    if (stats?.isFile() === true && Date.now() - stats.mtimeMs > ageMs) await rm(path, {force: true});
+    if (stats && Date.now() - stats.mtimeMs > ageMs) await rm(path, {recursive: true, force: true});
   }
 }

@@ -7,10 +7,10 @@ import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {isDebrisName} from '../../bundle/index.js';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {createError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {dataFiles, dataFolders, dataMarks} from '../../files/own-files.js';
-import {withLock} from '../../files/lock.js';
+import {otherLock, takeLock} from '../../files/lock.js';
 import {readJsonFile} from '../../files/read-file.js';
 import {createSweptDirectory, type TemporaryDirectory} from '../../files/temporary-directory.js';
 import {makePrivateDirectory, moveFile} from '../../files/write-files.js';
@@ -50,25 +50,18 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
   return dataDirectory === undefined ? folder : {path: folder.path, remove: await keepToOne(folder.path)};
 }
 
-/** Keeps other runtimes out, which would overwrite the records of this one, until the function that it resolves to. */
-function keepToOne(folder: string): Promise<() => Promise<void>> {
-  return new Promise((resolve, reject) => {
-    const work = () =>
-      new Promise<void>((end) => {
-        resolve(() => {
-          end();
-          return kept;
-        });
-      });
-    const kept = withLock(path.join(folder, 'state.json'), work, {patienceMs: 0});
-    kept.catch((cause: unknown) => {
-      const lock = isRuntimeCliError(cause) ? cause.details?.['lock'] : undefined;
-      const suggestions = [`Stop it, or choose another data folder. If no mycli is running, remove ${String(lock)}.`];
-      const message = `A local runtime is already running on the data folder ${folder}.`;
-      const taken = createError('ERR_OPTION_INVALID', message, {suggestions, cause});
-      reject(lock === undefined ? unusableFolder(folder, cause) : taken);
+/** Keeps other runtimes out, which would overwrite the records of this one, until a call of what it resolves to. */
+async function keepToOne(folder: string): Promise<() => Promise<void>> {
+  try {
+    return await takeLock(path.join(folder, 'state.json'), {patienceMs: 0});
+  } catch (cause) {
+    const lock = otherLock(cause);
+    if (lock === undefined) throw unusableFolder(folder, cause);
+    throw createError('ERR_OPTION_INVALID', `A local runtime is already running on the data folder ${folder}.`, {
+      suggestions: [`Stop it, or choose another data folder. If no mycli is running, remove ${lock}.`],
+      cause,
     });
-  });
+  }
 }
 
 export function unusableFolder(folder = 'in the temporary folder', cause: unknown): Error {

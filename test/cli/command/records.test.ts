@@ -1,8 +1,9 @@
 import {spawnSync} from 'node:child_process';
-import {mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, rm, stat, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {beforeEach, expect, test} from 'vitest';
 import {checkRecordFiles, pushRecordFiles, uploadStateFiles} from '../../../src/cli/command/records.js';
+import {ownPidSpace} from '../../../src/files/ownership.js';
 import {makeFolder} from '../../folder.js';
 import type {PushPlace, PushRecord} from '../../../src/operations/push/options.js';
 
@@ -109,19 +110,16 @@ test('records: failed checks are kept for each target, newest first', async () =
 
 test('records: the state of an upload is for one push at a time, and for the next one after a kill', async () => {
   const [first, next] = [uploadStateFiles(data), uploadStateFiles(data)];
+  const release = await first.lock(upload);
   await first.write(upload, 1);
-  const taken = await onlyFile('uploads');
-  const takenBy = (pid: number | undefined) => taken.replace(`.${process.pid}-`, `.${String(pid)}-`);
-  await rename(taken, takenBy(1));
-  expect(await next.read(upload)).toBeUndefined();
-  await rename(takenBy(1), takenBy(spawnSync('true').pid));
+  expect(await next.lock(upload)).toBeUndefined();
+  expect(await next.lock({...upload, projectSlug: 'other'})).toBeDefined();
+  await release?.();
+  const folder = join(data, 'uploads');
+  const file = (await readdir(folder)).find((name) => name.endsWith('.json')) ?? '';
+  await mkdir(join(folder, `.${file}.lock-${String(spawnSync('true').pid)}-${ownPidSpace()}-abcdef`));
+  expect(await next.lock(upload)).toBeDefined();
   expect(await next.read(upload)).toBe(1);
-  await next.write(upload, 2);
-  await next.putBack(upload);
-  expect(await onlyFile('uploads')).toMatch(/\/[0-9a-f]{64}\.json$/);
-  const reads = await Promise.all([first.read(upload), uploadStateFiles(data).read({...upload, projectSlug: 'other'})]);
-  expect(reads).toEqual([2, undefined]);
-  expect(await onlyFile('uploads')).toBe(taken);
 });
 
 test('records: states of uploads are kept for each archive, and dropped after seven days', async () => {
@@ -132,6 +130,9 @@ test('records: states of uploads are kept for each archive, and dropped after se
   const readAfter = async (days: number) => {
     const then = new Date(now - days * 24 * 60 * 60_000);
     await utimes(path, then, then);
+    await (
+      await states.lock(upload)
+    )?.();
     return states.read(upload);
   };
   expect(await readAfter(6.9)).toBe('old');

@@ -104,8 +104,7 @@ test('a failed upload of which nothing was sent resumes nothing, although its ba
 
 test('pushes of one bundle at a time: one has the state, the other none; what it leaves is for the next', async () => {
   const {kept, states} = statesInMemory();
-  const putBack: unknown[] = [];
-  const {push, seen, target} = await createPusher({...states, putBack: async (place) => void putBack.push(place)});
+  const {push, seen, target} = await createPusher(states);
   target.use = cut('first');
   await expect(push()).rejects.toThrow();
   const has: boolean[] = [];
@@ -121,7 +120,7 @@ test('pushes of one bundle at a time: one has the state, the other none; what it
   target.use = () => Promise.resolve();
   await push();
   expect([seen[0], seen.slice(1, 3).toSorted(), seen[3]]).toEqual([undefined, ['first', undefined], 'second']);
-  expect([kept.size, putBack.length]).toEqual([0, 3]);
+  expect(kept.size).toBe(0);
 });
 
 test('a state never reaches another bundle, project, backend or location; secrets make no other location', async () => {
@@ -165,6 +164,31 @@ test.each([
   });
   expect(JSON.stringify(error)).not.toContain('canary');
   expect(kept.size).toBe(0);
+});
+
+test('a push to a place that another process has keeps no state; one that cannot ask warns of it', async () => {
+  const {states, kept} = statesInMemory();
+  const failing = {lock: () => Promise.reject(new Error('the disk is full'))};
+  for (const more of [{lock: () => Promise.resolve(undefined)}, failing]) {
+    const {push, seen, target, project} = await createPusher({...states, ...more});
+    target.use = cut('mine');
+    await expect(push()).rejects.toMatchObject({suggestions: []});
+    expect([seen, kept.size]).toEqual([[undefined], 0]);
+    const warning = 'If this upload is interrupted, it cannot be resumed: the disk is full.';
+    expect(project.log.includes(warning)).toBe(more === failing);
+  }
+});
+
+test('a state that is locked is released when its upload has ended', async () => {
+  const calls: string[] = [];
+  const release = async () => void calls.push('release');
+  const lock = async () => (calls.push('lock'), release);
+  const {push, target} = await createPusher({...statesInMemory().states, lock});
+  target.use = async () => void calls.push('upload');
+  await push();
+  target.use = cut('mine');
+  await expect(push()).rejects.toThrow();
+  expect(calls).toEqual(['lock', 'upload', 'release', 'lock', 'release']);
 });
 
 test('a state that cannot be kept is a warning for each use, and the push goes on', async () => {
