@@ -29,6 +29,8 @@ import {
   listPreviewItems,
   previewBranches,
   previewName,
+  readUses,
+  type Uses,
 } from '../operations/targets/previews.js';
 import type {PushRequest} from '../operations/push/request.js';
 import {accessOf} from '../operations/targets/compare-target.js';
@@ -116,6 +118,7 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
   const {branch} = options;
   const {push, pushTo, missing, unfinished, isAwaited, host} = await plan(options, caller);
   let warnings: readonly string[] = [];
+  // What a copy runs is confirmed before it is made.
   let isConfirmed = false;
   let target: Pick<DeployedPreview, 'targetSlug' | 'created' | 'access'> = {
     targetSlug: push.targetSlug,
@@ -124,15 +127,16 @@ export async function deployPreview(options: DeployPreviewOptions, caller: Pipel
   if (missing !== undefined) {
     // Nothing is made for a build that cannot be pushed. The push shows these steps.
     await previewPush({...push, ifChanged: false}, {...host, terminal: undefined});
-    const item = await createTarget(missing, host, unfinished);
+    const asked = push.confirmTarget;
+    const confirmTarget: typeof asked = asked && ((about) => asked(about).finally(() => (isConfirmed = true)));
+    const item = await createTarget({...missing, confirmTarget}, host, unfinished);
     const {targetSlug} = item;
     if (isOfOther(item, branch) && previewSlugs(branch)[1] === targetSlug)
       throw createError('ERR_REJECTED', `Target ${targetSlug} is the preview of a branch other than ${branch}.`);
     // Meanwhile, another branch with the same slug has got it, or the run that made this one has ended.
     if (isOfOther(item, branch) || isAwaited) return deployPreview(options, caller);
     warnings = item.warnings;
-    // What a copy runs was confirmed before it was made.
-    isConfirmed = item.created && item.copied?.bundleId !== undefined;
+    isConfirmed &&= item.created;
     target = {targetSlug: item.targetSlug, created: item.created, ...(item.access && {access: item.access})};
   }
   const pushing = await pushTo(target.targetSlug);
@@ -169,7 +173,7 @@ export async function deletePreview(
         const {item} = await look(backend, branch);
         if (item === undefined) warnOfNear(backend, branch, await previewBranches(backend));
         const target = item && (await findDoomed(backend, await deletionOf(item, options)));
-        return target && {...item, ...target, bundles: await bundlesOnlyOn(backend, {...target, branch})};
+        return target && {...item, ...target, bundles: bundlesOnlyOn(await readUses(backend), {...target, branch})};
       },
     },
     async confirm(backend, doomed, running) {
@@ -274,12 +278,13 @@ export async function prunePreviews(
         const previews = await listPreviewItems(backend);
         if (previews.length === 0) await explainEmpty(backend, 'previews');
         const old = previews.filter(({updatedAt}) => isOlder(backend, updatedAt, olderThanMs));
+        const uses = old.length === 0 ? undefined : await readUses(backend);
         const doomed: (PreviewItem & DoomedPreview)[] = [];
         for (const item of old) {
           const {targetSlug, production, force, ...rules} = await deletionOf(item, options);
           refuseProduction(targetSlug, {production, force}, host);
           await guardTarget('delete-target', {...rules, targetSlug, production, dryRun: true}, host);
-          doomed.push({...item, bundles: await bundlesOnlyOn(backend, item)});
+          doomed.push({...item, bundles: bundlesOnlyOn(uses, item)});
         }
         outlet.title(`Found ${String(doomed.length)} of ${count(previews.length, 'preview')} to prune`);
         return doomed;
@@ -301,13 +306,16 @@ export async function prunePreviews(
       name: 'delete',
       title: (items) => `Delete ${count(items.length, 'preview')}`,
       async run(ledger, items, outlet) {
+        let uses: Uses;
+        const usesOnce = async () => (uses ??= await readUses(ledger.open));
         const deletion = await deleteEach('targetSlug', items, async (item) => {
           // Hooks are told of each by itself.
           const end = (ended: Change['ended']) => {
             const change = ledger.changes.at(-1);
             if (change !== undefined) change.ended ??= ended;
           };
-          const removed = await removeOld(ledger.open, item, {...options, olderThanMs}).catch((error: unknown) => {
+          const deleting = removeOld(ledger.open, item, {...options, olderThanMs}, usesOnce);
+          const removed = await deleting.catch((error: unknown) => {
             end({error});
             throw error;
           });
@@ -332,18 +340,18 @@ async function removeOld(
   open: OpenBackend,
   item: PreviewItem & DoomedPreview,
   {olderThanMs, ...options}: Omit<PrunePreviewsOptions, 'confirm'>,
+  usesOnce: () => Promise<Uses>,
 ): Promise<Removed | undefined> {
-  const {targetSlug} = item;
   const updatedAt = await updateOf(open, item);
+  const target = await findDoomed(open, await deletionOf(item, options));
   // Somebody else has deleted it, perhaps before its deployments were read.
-  if ((await readTargets(open)).every((one) => one.targetSlug !== targetSlug)) return undefined;
+  if (target === undefined) return undefined;
   if (updatedAt !== item.updatedAt && !isOlder(open, updatedAt, olderThanMs)) {
-    open.host.outlet.warn(`Kept ${targetSlug}: something was deployed to it meanwhile.`);
+    open.host.outlet.warn(`Kept ${item.targetSlug}: something was deployed to it meanwhile.`);
     return undefined;
   }
-  const bundles = (await bundlesOnlyOn(open, item)).filter((id) => item.bundles.includes(id));
-  const target = await findDoomed(open, await deletionOf(item, options));
-  return target && remove(open, {...target, bundles}, options);
+  const bundles = bundlesOnlyOn(await usesOnce(), item).filter((id) => item.bundles.includes(id));
+  return remove(open, {...target, bundles}, options);
 }
 
 /** Whether a time is so long ago, by the clock of the service. One that is not known isn't. */

@@ -25,10 +25,10 @@ export const waitForChanged: Step = {
   name: 'wait',
   title: 'Wait for the target',
   async run(ledger, {outlet}) {
-    const {open, target} = known(ledger, 'open', 'target');
+    const {open, target, changedIn} = known(ledger, 'open', 'target');
     if (open.backend.listTargets === undefined) return {};
     const item = await waitForTarget(open, target.targetSlug);
-    outlet.title(`Target ${item.targetSlug} is ready`);
+    outlet.title(`Target ${item.targetSlug} ${changedIn === 'apply' ? 'has its settings' : 'is ready'}`);
     return {target: {...target, ...item}};
   },
 };

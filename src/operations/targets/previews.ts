@@ -114,20 +114,30 @@ export async function updateOf(open: OpenBackend, {targetSlug, createdAt}: Targe
   return newest?.createdAt ?? createdAt;
 }
 
-/** The bundles that were uploaded for a preview, also if its deployment was not reached, and ran on no other target. */
-export async function bundlesOnlyOn(
-  open: OpenBackend,
-  {targetSlug, branch}: Pick<PreviewItem, 'targetSlug' | 'branch'>,
-): Promise<readonly BundleId[]> {
+/** The bundles of a project, and which ran on each target. Undefined if the backend does not tell, or deletes none. */
+export type Uses = Awaited<ReturnType<typeof readUses>>;
+
+export async function readUses(open: OpenBackend) {
   const {deleteBundle, listDeployments, listBundles} = open.backend;
-  if (deleteBundle === undefined || listDeployments === undefined || listBundles === undefined) return [];
-  const bundlesOf = async (slug: string) =>
-    (await readHistory(open, slug, Infinity)).flatMap(({bundleId}) => bundleId ?? []);
-  const own = await bundlesOf(targetSlug);
-  const others = (await readTargets(open)).filter((other) => other.targetSlug !== targetSlug);
-  const theirs = (await sideBySide(others, (other) => bundlesOf(other.targetSlug))).flat();
+  if (deleteBundle === undefined || listDeployments === undefined || listBundles === undefined) return undefined;
+  const histories = await sideBySide(await readTargets(open), async ({targetSlug}) => {
+    const items = await readHistory(open, targetSlug, Infinity);
+    return {targetSlug, ran: items.flatMap(({bundleId}) => bundleId ?? [])};
+  });
+  return {histories, bundles: (await readBundles(open)).items};
+}
+
+/** The bundles that were uploaded for a preview, also if its deployment was not reached, and ran on no other target. */
+export function bundlesOnlyOn(
+  uses: Uses,
+  {targetSlug, branch}: Pick<PreviewItem, 'targetSlug' | 'branch'>,
+): readonly BundleId[] {
+  const {histories = [], bundles = []} = uses ?? {};
+  const isOwn = (history: {readonly targetSlug: string}) => history.targetSlug === targetSlug;
+  const own = histories.filter(isOwn).flatMap(({ran}) => ran);
+  const theirs = histories.filter((history) => !isOwn(history)).flatMap(({ran}) => ran);
   const preview = branch === undefined ? undefined : previewSlugs(branch)[1];
-  const uploaded = (await readBundles(open)).items.filter(({bundleId, message}) => {
+  const uploaded = bundles.filter(({bundleId, message}) => {
     const uploadedFor = previewIn(message);
     return uploadedFor !== undefined && (uploadedFor === preview || own.includes(bundleId));
   });

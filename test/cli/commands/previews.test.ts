@@ -371,6 +371,16 @@ test('preview:prune goes on after one that cannot be deleted, and reports both',
   expect(await targets()).toEqual(['preview-a']);
 });
 
+test('preview:prune reads what ran on other targets once to find bundles, and once before it deletes them', async () => {
+  await documentOf(['push', '--target', 'staging', '--wait']);
+  const prune = await threeOldPreviews();
+  const {requests} = bench.runtime;
+  const before = requests.length;
+  expect((await documentOf<{deleted: unknown[]}>(prune)).deleted).toHaveLength(3);
+  const reads = requests.slice(before).filter(({route, path}) => route === 'history' && path.includes('staging'));
+  expect(reads).toHaveLength(2);
+});
+
 test('preview:prune ends at credentials that are refused, and names the previews that it did not try', async () => {
   const prune = await threeOldPreviews();
   bench.runtime.addFault('401:route=delete-target');

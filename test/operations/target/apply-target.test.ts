@@ -7,6 +7,7 @@ import {json} from 'node:stream/consumers';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {compareTarget, unsupportedWarnings} from '../../../src/operations/targets/compare-target.js';
 import {Relay} from '../../../src/conformance/relay.js';
+import type {EventBody} from '../../../src/pipelines/host.js';
 import {applyTarget, diffTarget, listProjects} from '../../../src/pipelines/configure.js';
 import {callFromLibrary} from '../../../src/pipelines/library-call.js';
 import {createTarget, listTargets} from '../../../src/pipelines/targets.js';
@@ -256,10 +257,14 @@ describe('a target that is created', () => {
     await push({...legacy, targetSlug: 'source'});
     const settings = {proxies: [{path: 'a', host: 'a.example'}]};
     await applyTarget({...legacy, targetSlug: 'source', configuration: {settings}, wait: true}, host);
+    const events: EventBody[] = [];
     for (const service of [legacy, api]) {
       const copy = {...service, targetSlug: `copy-${service.preference}`, copyFrom: 'source'};
-      const {targetSlug, state} = await createTarget(copy, host);
+      const {targetSlug, state} = await createTarget(copy, {...host, onEvent: (event) => void events.push(event)});
       expect(state).toBe('ready');
+      const outcomes = events.splice(0).flatMap((event) => (event.type === 'step' && event.summary) || []);
+      const ends = ['is ready', 'is a copy of source', 'has its settings'];
+      expect(outcomes.slice(-3)).toEqual(ends.map((end) => expect.stringMatching(`${targetSlug} ${end}$`)));
       const promoted = promoteBundle({...service, from: 'source', targetSlug, wait: true}, host);
       expect(await promoted).toMatchObject({status: 'finished'});
     }

@@ -14,6 +14,7 @@ import {deletePreview, deployedPreview, deployPreview, planPreview} from '../../
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import * as targets from '../../../src/pipelines/targets.js';
 import {targetChanges} from '../../../src/operations/targets/changes.js';
+import type {TargetConfirmation} from '../../../src/operations/options.js';
 import {acme} from '../acme.js';
 import {createProject} from '../test-host.js';
 
@@ -216,6 +217,21 @@ test.each([
   expect(finished.access !== undefined).toBe(access);
   expect((await up()).access).toBeUndefined();
   expect(headers.length).toBe(access ? 1 : 0);
+});
+
+test('a preview that is a copy is confirmed once where nobody knows what its source runs', async () => {
+  const {options, host} = await startNameless();
+  const asked: string[] = [];
+  const confirmTarget = async ({operation, targetSlug}: TargetConfirmation) => {
+    asked.push(operation);
+    return targetSlug;
+  };
+  const pushRecords = {read: async () => undefined, write: async () => undefined};
+  const preview = {...options, branch: 'a', copyFrom: 'qa', guard: {confirm: true}, confirmTarget, pushRecords};
+  await deployPreview(preview, host);
+  expect(asked).toEqual(['create-target']);
+  await deployPreview(preview, host);
+  expect(asked).toEqual(['create-target', 'push']);
 });
 
 test('a preview of a backend that lists no names is one target, which goes down', async () => {
