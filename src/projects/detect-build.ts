@@ -75,6 +75,12 @@ async function oddSite(project: Project): Promise<DetectedBuild | undefined> {
   return {buildDirectory: site, exists: true, static: true, isGuess: true, unfit};
 }
 
+/** Whether a folder, which may be missing, is where a project is built into by a command that is known. */
+export async function isBuildOf(project: string, folder: string): Promise<boolean> {
+  const {buildCommand, buildDirectory = ''} = (await detectBuild(project)) ?? {};
+  return buildCommand !== undefined && join(project, buildDirectory) === folder;
+}
+
 /** The build of a project, if that and not the folder of the project is certainly what is to be pushed. */
 export async function certainBuild(directory: string): Promise<DetectedBuild | undefined> {
   const detected = await detectBuild(directory);

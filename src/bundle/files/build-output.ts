@@ -4,7 +4,7 @@ import {dirname, join, relative, sep} from 'node:path';
 import {createError, type Suggestion} from '../../errors/index.js';
 import {dataFiles, dataFolders, dataMarks} from '../../files/own-files.js';
 import {builtSites} from '../../projects/built-sites.js';
-import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {detectBuild, isBuildOf, type DetectedBuild} from '../../projects/detect-build.js';
 import {namesIn} from '../../projects/read-project.js';
 import {unfitError, type Places} from '../../projects/unfit-build.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
@@ -39,7 +39,8 @@ async function missingError(
   {cwd, shell = cwd, project: given, command = ['bundle:push']}: Places,
 ): Promise<Error> {
   const isInside = directory.startsWith(`${given}${sep}`);
-  const ofProject = isInside ? await detectBuild(given) : undefined;
+  const isOfFolderAbove = await isBuildOf(dirname(directory), directory);
+  const ofProject = isInside && !isOfFolderAbove ? await detectBuild(given) : undefined;
   const project = ofProject === undefined ? dirname(directory) : given;
   const detected = ofProject ?? (await detectBuild(project));
   if (detected?.unfit !== undefined) return unfitError(detected.unfit, {cwd, project, command});

@@ -1,11 +1,11 @@
 import {stat} from 'node:fs/promises';
-import {resolve} from 'node:path';
+import {dirname, resolve} from 'node:path';
 import {v2Defaults} from '../../settings/schemas.js';
 import {createError} from '../../errors/index.js';
 import {shellLine} from '../../text/suggest.js';
 import {exists} from '../../files/read-file.js';
 import {isLikelySecret} from '../../http/redact.js';
-import {detectBuild, isStaticBuild} from '../../projects/detect-build.js';
+import {detectBuild, isBuildOf, isStaticBuild} from '../../projects/detect-build.js';
 import {unfitError} from '../../projects/unfit-build.js';
 import type {CommandContext} from '../command/command-context.js';
 import {leaveOutDashes, passSecret} from '../command/error-report.js';
@@ -68,13 +68,11 @@ async function givenFolder(
   const path = resolve(cwd, argument);
   const verb = takesTarget ? 'push' : 'bundle';
   if (await isFolder(path)) return path;
-  const detected = await detectBuild(projectDirectory.value);
   // What builds it is said where it is missing.
-  if (detected?.buildCommand !== undefined && resolve(projectDirectory.value, detected.buildDirectory) === path)
-    return path;
+  for (const project of [projectDirectory.value, dirname(path)]) if (await isBuildOf(project, path)) return path;
   if (await exists(path)) {
     throw createError('ERR_USAGE', `${argument} is not a folder.`, {
-      suggestions: [`If it is an archive from bundle:build, pass --archive ${argument}.`],
+      suggestions: [`If it is an archive, pass --archive ${argument}.`],
     });
   }
   if (argument.startsWith('-'))

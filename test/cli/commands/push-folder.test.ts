@@ -48,6 +48,8 @@ describe('the folder to push', () => {
       ['push', '-C', 'apps/a', '--project', 'a'],
       ['push', '--project-directory', 'apps/a', '--project', 'a'],
       ['push', '--build-directory', 'apps/a/dist', '--project', 'a'],
+      ['push', 'apps/a/dist', '--project', 'a'],
+      ['build', 'apps/a/dist'],
       ['build', '-C', 'apps/a'],
       ['diff', 'running:staging', '-C', 'apps/a'],
     ]) {
@@ -56,6 +58,10 @@ describe('the folder to push', () => {
     }
     const {stdout} = await runWarm(['doctor', '-C', 'apps/a'], {cwd: project, env: {}});
     expect(stdout).toContain(`Build the application first, in ${join('apps', 'a')}: npm run build\n`);
+    // Others that are built are not meant.
+    await write({'apps/b/package.json': '{"devDependencies": {"vite": "5"}}', 'apps/b/dist/index.html': ''});
+    const {stderr} = await runWarm(['push', 'apps/a/dist', '--project', 'a'], {cwd: project, env: {}});
+    expect(stderr).toContain('Build the application first, in');
     const inside = await runWarm(['build'], {cwd: join(project, 'apps/a'), env: {}});
     expect(inside.stderr).toContain('Build the application first: npm run build\n');
   });
