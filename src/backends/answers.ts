@@ -25,7 +25,6 @@ import {backendTitle, type BuiltInName, type RuntimeBackend} from './names.js';
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** What the path of a request names. */
 export type PathValues = Readonly<Partial<Record<PathParameter, string>>>;
 
 /** Sends a request of the wire. @throws `ERR_CAPABILITY_UNSUPPORTED` if the service has no such operation */

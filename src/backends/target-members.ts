@@ -31,7 +31,6 @@ type Operations = ReturnType<
   readonly makePrimary?: Operation;
 };
 
-/** The settings of a request. */
 export function settingsBody(service: Service, settings: TargetSettings = {}): Readonly<Record<string, unknown>> {
   return toWire(targetSettings, service, {...settings});
 }

@@ -214,7 +214,6 @@ export function isMaskedHeader(name: string): boolean {
   return !/^(?:accept(?:-[a-z]+)?|cache-control|user-agent|x-forwarded-[a-z]+)$/i.test(name);
 }
 
-/** Whether a header is likely to have a secret, by its name or its value. */
 export function isSecretHeader(name: string, value: string): boolean {
   return /auth|cookie|access-control|token|secret|key|pass|credential/i.test(name) || isLikelySecret(value);
 }

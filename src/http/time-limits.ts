@@ -8,7 +8,6 @@ export interface TimeLimits {
   readonly requestMs: number;
 }
 
-/** The limits of a client that is given no others. */
 export const defaultLimits: TimeLimits = {connectMs: 10_000, idleMs: 60_000, requestMs: 300_000};
 
 /** How often an upload that breaks off is sent again. */

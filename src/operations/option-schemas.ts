@@ -28,8 +28,7 @@ function ofSets<const Set extends FlagSet>(...sets: readonly Set[]) {
   const keys = settingKeys.filter(
     (key) => definitions[key].config === key && (sets as readonly FlagSet[]).includes(definitions[key].set),
   );
-  const entries = keys.map((key) => [key, definitions[key].schema] as const);
-  return Object.fromEntries(entries) as Readonly<Record<KeysOfEach<Set> & CallOptionName, v.GenericSchema>>;
+  return settings(...keys) as Readonly<Record<KeysOfEach<Set> & CallOptionName, v.GenericSchema>>;
 }
 
 function each<const Name extends string>(schema: v.GenericSchema, ...names: readonly Name[]) {

@@ -7,9 +7,7 @@ import {filesIn} from './read-project.js';
 const noSites = /^(?:src|app|node_modules|coverage|tests?|e2e|templates?|\.(?!vitepress$|vuepress$).*)$/;
 /** How much older than the newest source a page may be that was built of it, in milliseconds. */
 const checkoutMs = 10_000;
-/** Folders of a project that are looked at. */
 const maxFolders = 500;
-/** Maximum number of sites that are found. */
 const mostSites = 5;
 
 /** Folders of a project that have a page which is not older than its sources. The newest first. */

@@ -7,7 +7,6 @@ import {angularProject, builtFolders, frameworkOfBuild, located, rowsOf} from '.
 import {hasServerCode, topServer} from './server-scripts.js';
 import {builtForOtherHost, several, unfitBuild, unfitEntry, type Member, type UnfitBuild} from './unfit-build.js';
 
-/** The build of an application, as detected from its files. */
 export interface DetectedBuild {
   /** Undefined if the folder only looks like a build. */
   readonly framework?: Framework | undefined;

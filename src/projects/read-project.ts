@@ -9,7 +9,6 @@ import {exists, readJsonFile, readTextFile} from '../files/read-file.js';
 export interface Project {
   /** Absolute. */
   readonly directory: string;
-  /** The names of its packages. */
   readonly packages: readonly string[];
   /** The files in its folder. */
   readonly names: readonly string[];

@@ -8,7 +8,6 @@ import {token, tokenSchemas} from './token.js';
 
 const halves: readonly Half[] = [token, archives, legacy, api, openApi];
 
-/** An operation, with its half and its name in the document. */
 export interface NamedOperation extends Operation {
   readonly id: string;
   readonly half: Half;

@@ -4,7 +4,6 @@ import {onlyLocal, say, text} from './schema.js';
 
 const file = {content: {'application/octet-stream': {schema: {type: 'string', format: 'binary'}}}};
 
-/** The document itself. */
 export const OpenApiDocument = v.pipe(
   v.looseObject({openapi: text('Version of the format.')}),
   say('An OpenAPI document.', {additionalProperties: true}),

@@ -73,7 +73,6 @@ export function optional<Sent, Read>(schema: v.GenericSchema<Sent, Read>) {
   );
 }
 
-/** An integer from `least` to `most`. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
   const message = `must be a whole number from ${least} to ${most}`;
   return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message));

@@ -36,7 +36,6 @@ export function legacyOrigin(options: Pick<LegacyBackendOptions, 'origin'>, env:
   return options.origin ?? (env['MYCLI_RUNTIME_ORIGIN'] || undefined);
 }
 
-/** Where the WebSocket of the logs is. */
 export function logsAddress({options, env}: Pick<LegacyContext, 'options' | 'env'>): URL {
   const {logsOrigin = legacyOrigin(options, env)?.replace(/^((?:https?:[/]{2})?)cloud\./i, '$1logs.') ?? ''} = options;
   return new URL(normalizeOrigin('logs origin', logsOrigin).replace(/^http/, 'ws'));

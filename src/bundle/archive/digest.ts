@@ -5,7 +5,6 @@ export class Digest {
   readonly #hash = createHash('sha256');
   #size = 0;
 
-  /** Bytes so far. */
   get size(): number {
     return this.#size;
   }

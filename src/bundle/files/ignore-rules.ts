@@ -22,7 +22,6 @@ export interface IgnoreRules {
 /** Each further `**` multiplies the time that a rule takes, and so does its length. */
 const maxGlobstars = 5;
 const maxRuleLength = 1000;
-/** Name of the file with ignore rules, in gitignore syntax. */
 const ignoreFile = '.bundleignore';
 
 /** Reads each `.bundleignore`, and adds `patterns`: gitignore syntax, case-sensitive, the last match wins. */

@@ -19,7 +19,6 @@ export type MatchableFile = Pick<BundleFile, 'path'> & {-readonly [Key in 'ssrOn
 /** The marks of a file that has not been matched yet. */
 export const noMarks = {ssrOnly: false, ssrShared: false} as const;
 
-/** Maximum length of a pattern, in characters. */
 const maxPatternLength = 1024;
 /** How long matching all files may take, in milliseconds. 100,000 paths and 20 ignore rules take a tenth of it. */
 const maxMatchingMs = 10_000;

@@ -42,7 +42,6 @@ interface Findings {
   readonly emptyFolders: string[];
   readonly ignored: {path: string; rule: string}[];
   readonly leftOut: Readonly<Record<keyof typeof leftOutWords, string[]>>;
-  /** Paths that cannot be archived, and why. */
   readonly unsupported: {path: string; reason: string}[];
 }
 

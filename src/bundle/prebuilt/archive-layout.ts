@@ -9,7 +9,6 @@ export interface LayoutEntry {
   readonly linkTarget?: string | undefined;
 }
 
-/** A problem with a path in an archive. */
 export interface LayoutProblem {
   readonly kind: 'twice' | 'below' | 'leads-out';
   readonly entry: LayoutEntry;

@@ -5,11 +5,9 @@ import type {Environment} from '../../text/platform.js';
 export interface CiRun extends NonNullable<BundleProvenance['ci']> {
   /** The branch that it builds; undefined for pull requests and tags. */
   readonly branch?: string | undefined;
-  /** The commit that it builds. */
   readonly commit?: string | undefined;
 }
 
-/** How a CI system describes a run. */
 interface CiSystem {
   readonly system: string;
   /** The variable that only this system sets. */

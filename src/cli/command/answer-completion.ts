@@ -6,13 +6,13 @@ import {Worker} from 'node:worker_threads';
 import type {Guard} from '../../modules/load-module.js';
 import {matchModeSchema} from '../../settings/schemas.js';
 import * as v from 'valibot';
-import {makePrivateDirectory, readPrivateFile, replaceTextFile} from '../../files/write-files.js';
 import {findConfigFile, loadConfigFile, type ConfigSearch} from '../settings/config-file.js';
 import type {ConfigFile} from '../settings/settings.js';
 import {givenValue} from './command-line.js';
 import {complete, completionLines} from './complete.js';
 import {HostConfig, type HostOptions} from './host-config.js';
 import {declaredCommands} from './plugins.js';
+import {recordFiles} from './records.js';
 
 /** How long a configuration that is code may run for a completion, in milliseconds. */
 const limitMs = 300;
@@ -77,10 +77,10 @@ export async function namesOfConfig(
   load: () => Promise<ConfigFile | undefined>,
 ): Promise<Kept['names']> {
   const {mtimeMs, size} = await stat(path);
-  const folder = join(cache, 'completion');
-  const place = join(folder, `${createHash('sha256').update(path).digest('hex')}.json`);
-  const kept = v.safeParse(keptSchema, (await readPrivateFile(place).catch(() => undefined))?.value);
-  if (kept.success && kept.output.mtimeMs === mtimeMs && kept.output.size === size) return kept.output.names;
+  const files = recordFiles(join(cache, 'completion'), keptSchema, 'what completes');
+  const fileName = `${createHash('sha256').update(path).digest('hex')}.json`;
+  const kept = await files.read(fileName).catch(() => undefined);
+  if (kept?.mtimeMs === mtimeMs && kept.size === size) return kept.names;
   const file = await load();
   const all = [file?.settings ?? {}, ...(file?.targets.values() ?? [])];
   const names = {
@@ -88,13 +88,8 @@ export async function namesOfConfig(
     target: [...all.flatMap(({targetSlug}) => targetSlug ?? []), ...(file?.targets.keys() ?? [])],
     'runtime-backend': Object.keys(file?.settings.backendOptions ?? {}),
   };
-  if (!path.endsWith('.json')) {
-    const text = JSON.stringify({mtimeMs, size, names} satisfies Kept);
-    // Without a folder to write to, the code runs each time.
-    await makePrivateDirectory(folder)
-      .then(() => replaceTextFile(place, text, 0o600))
-      .catch(() => undefined);
-  }
+  // Without a folder to write to, the code runs each time.
+  if (!path.endsWith('.json')) await files.write(fileName, {mtimeMs, size, names}).catch(() => undefined);
   return names;
 }
 

@@ -53,7 +53,6 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     return reachBackends({context, settings, needs, writes: context.writes, takesSlug, ...more});
   }
 
-  /** The target that the argument `slug` names. */
   #targetArgument(): SettingsUse['target'] {
     const {slug}: {readonly slug?: string | undefined} = this.args;
     return slug === undefined ? undefined : {slug, argument: 'SLUG'};

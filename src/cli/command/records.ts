@@ -84,7 +84,7 @@ function nameOf({backend, origin, organizationId, optionsSha256, projectSlug}: P
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-function recordFiles<const Schema extends v.GenericSchema>(directory: string, schema: Schema, what: string) {
+export function recordFiles<const Schema extends v.GenericSchema>(directory: string, schema: Schema, what: string) {
   const read = async (name: string): Promise<v.InferOutput<Schema> | undefined> => {
     const path = join(directory, name);
     const file = await readPrivateFile(path);

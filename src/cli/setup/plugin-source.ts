@@ -33,7 +33,6 @@ export function locatePlugin(name: string, cwd: string): PluginSource {
   return {spec: name, from: name.includes(':') ? name : `https://github.com/${name}`};
 }
 
-/** Requires a folder to be a plugin. */
 export function requirePlugin(folder: string): void {
   const problem = packageProblem(folder);
   if (problem === undefined) return;

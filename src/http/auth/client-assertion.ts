@@ -14,7 +14,6 @@ export interface ClientKey {
 /** The type of the assertion that proves who a client is (RFC 7523, 2.2). */
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** How long an assertion is valid, in seconds. */
 const lifeSeconds = 60;
 
 /** Makes assertions: a JWT, signed with RS256. @throws `ERR_OPTION_INVALID` if the key or certificate is unfit */

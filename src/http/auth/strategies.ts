@@ -73,7 +73,6 @@ function bearer(what: string, token: string): string {
 }
 
 const headerToken = /^[\x21-\x7e]+$/;
-/** Maximum characters of an access token. */
 const maxTokenLength = 64 * 1024;
 
 /** Options of `OAuthClientCredentialsStrategy`. */

@@ -147,7 +147,6 @@ export interface ErrorContext {
   readonly limitedStatusCodes: readonly number[];
 }
 
-/** The request that has failed, as got has it. */
 interface FailedRequest extends RequestOptions {
   readonly headers: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal | undefined;

@@ -6,7 +6,6 @@ import type {Call, Route} from '../runtime-context.js';
 
 type Sent<T> = T extends object ? {readonly [Key in keyof T]: Sent<T[Key]>} : T;
 
-/** An answer that fits a schema. */
 export type AnswerOf<Schema extends v.GenericSchema> = Sent<v.InferInput<Schema>>;
 
 /** What a handler is given: the query or the body, validated. */

@@ -63,7 +63,6 @@ export class AppServers {
     return app.answer(call);
   }
 
-  /** Stops the server of a target, if it runs. */
   async stop(site: SiteName): Promise<void> {
     const app = this.#apps.get(sitePath(site));
     this.#apps.delete(sitePath(site));

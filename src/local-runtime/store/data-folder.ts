@@ -102,7 +102,6 @@ function damaged(name: string): Error {
 /** Bytes of an upload to collect while others are written, so that they are written together. */
 const queuedBytes = 512 * 1024;
 
-/** Streams `source` into the new file `file`. */
 export function storeStream(source: AsyncIterable<Buffer>, file: string): Promise<void> {
   return pipeline(source, createWriteStream(file, {flags: 'wx', mode: 0o600, highWaterMark: queuedBytes}));
 }

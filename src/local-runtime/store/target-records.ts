@@ -153,7 +153,6 @@ export class Targets {
     await deployments.deploy(site, {bundle, createdBy: publisher});
   }
 
-  /** Makes a target the primary one of its project. */
   async makePrimary(site: SiteName): Promise<void> {
     await this.configure(site, () => ({primary: true}));
     for (const other of this.list(site.projectSlug)) {

@@ -13,7 +13,6 @@ import type {Release} from './release.js';
 import {requestDeploy} from './start-deployment.js';
 
 export interface RollbackPlan {
-  /** The bundle to deploy. */
   readonly bundleId: BundleId;
   /** The finished deployment that the target runs; undefined if the bundle was given. */
   readonly current?: DeploymentItem | undefined;

@@ -16,7 +16,6 @@ import {requireTargetUrl} from './check-deployment.js';
 import {pollUntil} from './poll.js';
 import type {Release} from './release.js';
 
-/** The bundle of a deployment. */
 export interface DeployedBundle {
   readonly bundleId: BundleId;
   /** What the backend noted before it was uploaded. */

@@ -16,7 +16,6 @@ interface TargetRequest {
   readonly targetSlug: string;
 }
 
-/** A change of a target. */
 export interface TargetChange<Options extends TargetChangeOptions, Request extends TargetRequest, Made extends object> {
   /** As hooks, guards and `MYCLI_SAFETY` know it. */
   readonly operation: Exclude<WriteOperation, DeployOperation | 'delete' | 'create-target'>;
