@@ -40,6 +40,6 @@ export interface PipelineHost extends Host {
   readonly onEvent?: ((event: EventBody) => void) | undefined;
   /** What a warning advises, with commands that reach what the run does. @default for programs */
   readonly spell?: ((advice: Suggestion) => string) | undefined;
-  /** Called with what is known of each run, as it begins. */
-  readonly onLedger?: ((ledger: Ledger) => void) | undefined;
+  /** Called with what is known of each run, as it begins, and with what adds that to an error. */
+  readonly onLedger?: ((ledger: Ledger, explain: (error: unknown) => unknown) => void) | undefined;
 }

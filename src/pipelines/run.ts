@@ -43,7 +43,7 @@ export async function runPipeline<Request>(
   facts: Facts = {},
 ): Promise<Ledger<Request>> {
   const ledger: Ledger<Request> = {...facts, request, release: request.release, warnings: [], changes: []};
-  host.onLedger?.(ledger);
+  host.onLedger?.(ledger, (error) => explain(error, ledger));
   const beforeWrite = recordWrites(ledger, host);
   const running = {...host, outlet: new RunOutlet(host, ledger), beforeWrite};
   try {

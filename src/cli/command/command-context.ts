@@ -107,7 +107,10 @@ export class CommandContext {
         if (event.type === 'warning') output.warn(event.message);
         else session.events?.emit(event);
       },
-      onLedger: (ledger) => void session.ledgers.push(ledger),
+      onLedger(ledger, explain) {
+        session.ledgers.push(ledger);
+        session.explain = explain;
+      },
       beforeWrite:
         config &&
         (async (planned, {dryRun}) => {

@@ -77,7 +77,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     end(session.foreign ? Number(host.exitCode ?? 0) : exitCode);
   } catch (error) {
     if (signal.aborted) await Promise.all(session.cleanups);
-    const exitCode = isClosedPipe(error) ? succeed(session) : conclude(session, await stoppedBy(error, session));
+    const exitCode = isClosedPipe(error) ? succeed(session) : conclude(session, error);
     // A stalled reader must not keep an interrupted process alive.
     if (!signal.aborted) await session.output.flush().catch(() => undefined);
     end(exitCode);
@@ -225,7 +225,7 @@ const silentLogger: Interfaces.Logger = {
 /** Ends a run in which something failed. If our command had already ended, its outcome counts. */
 function conclude(session: Session, error: unknown): number {
   const {ended, output, signal} = session;
-  if (ended === undefined) return fail(session, signal.aborted ? error : endedWhileChanging(session, error));
+  if (ended === undefined) return fail(session, stopped(session, error));
   if ('error' in ended) return fail(session, ended.error);
   const isUnheard = isRuntimeCliError(error) && error.code === 'ERR_OUTPUT';
   // A script would repeat the change if its unread result were a failure.
@@ -240,22 +240,15 @@ function succeed({ended, events, exitCode = 0}: Session): number {
   return exitCode;
 }
 
-/** The error of a command that has not ended in time after a signal, with what its run had done by then. */
-async function stoppedBy(error: unknown, {ledgers, ended, signal}: Session): Promise<unknown> {
-  const ledger = ledgers.at(-1);
-  if (!signal.aborted || ended !== undefined || ledger === undefined) return error;
-  const {explain} = await import('../../pipelines/outcome.js');
-  return explain(error, ledger);
-}
-
-/** The error of a command that something else ended. During a change, the outcome is unknown. */
-function endedWhileChanging({ledgers}: Session, error: unknown): unknown {
+/** The error of a command that something else ended, with what its run had done. During a change, the outcome is unknown. */
+function stopped({ledgers, signal, explain = (failure) => failure}: Session, error: unknown): unknown {
   const {sent, step} = ledgers.at(-1) ?? {};
   const isUserCode = isRuntimeCliError(error) && ['ERR_ENDED_EARLY', 'ERR_CONFIG_INVALID'].includes(error.code);
-  if (sent === undefined || (isRuntimeCliError(error) && !isUserCode)) return error;
+  if (signal.aborted || sent === undefined || (isRuntimeCliError(error) && !isUserCode)) return explain(error);
   const {message, advice} = asOwnError(error);
   const what = `${asSentence(message)} This happened during "${step?.title ?? sent.call}", which may have been carried out.`;
-  return createError('ERR_OUTCOME_UNKNOWN', what, {suggestions: [checkBeforeRetrying, ...advice], cause: error});
+  const suggestions = [checkBeforeRetrying, ...advice];
+  return explain(createError('ERR_OUTCOME_UNKNOWN', what, {suggestions, cause: error}));
 }
 
 function printDocument({ended, output}: Session): void {

@@ -33,6 +33,8 @@ export interface Session {
   foreign: boolean;
   /** What is known of the runs of our command, in their order. */
   readonly ledgers: Ledger[];
+  /** Adds what the last of them has done to an error. */
+  explain?: (error: unknown) => unknown;
   /** What to exit with after success, when it is the outcome of another program. */
   exitCode?: number | undefined;
   /** The value of an access header that was made. Only the document says it: errors and events are kept in logs. */

@@ -1,9 +1,11 @@
-import {mkdtemp, rm} from 'node:fs/promises';
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {describe, expect, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {startLocalRuntime} from '../../../src/testing.js';
+import {runtimeEnvironment} from '../runtime-environment.js';
 import {binary, runCli, type Ended} from '../spawn-cli.js';
-import {writeTree} from '../../folder.js';
+import {makeFolder, writeTree} from '../../folder.js';
 
 const name = 'mycli-plugin-hooked';
 
@@ -12,6 +14,7 @@ async function withHooks(
   hooks: Readonly<Record<string, string>>,
   args: readonly string[] = ['bundle:build', '--json'],
   before = '',
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   const root = await mkdtemp(join(tmpdir(), 'mycli-hooks-'));
   const fileOf = (hook: string) => `./${hook.replace(':', '-')}.js`;
@@ -31,7 +34,7 @@ async function withHooks(
   };
   try {
     await writeTree(root, files);
-    const env = {HOME: root, XDG_DATA_HOME: join(root, 'data'), MYCLI_PROJECT: 'shop'};
+    const env = {HOME: root, XDG_DATA_HOME: join(root, 'data'), MYCLI_PROJECT: 'shop', ...more};
     return await runCli(binary, args, {cwd: join(root, 'project'), env});
   } finally {
     await rm(root, {recursive: true, force: true});
@@ -199,6 +202,30 @@ test('what a hook throws where nothing catches it ends the command, and names th
   expect(ended.code).toBe(1);
   expect(documentOf(ended)).toMatchObject({
     error: {code: 'ERR_ENDED_EARLY', message: `Plugin ${name} threw an error that nothing catches: stray.`},
+  });
+});
+
+test.each([
+  ['ends the process', 'process.exit(0)', 'exited before it finished'],
+  ['throws', 'throw new Error("stray")', 'nothing catches: stray'],
+])('a hook that %s after an upload leaves what was accepted in the error', async (_, act, reason) => {
+  const runtime = await startLocalRuntime({deploymentSeconds: 3600});
+  onTestFinished(() => runtime.close());
+  const stop = join(await makeFolder({}), 'stop');
+  const hooks = {
+    'mycli:before-write': `setInterval(() => { if (existsSync(${JSON.stringify(stop)})) ${act}; }, 20);`,
+  };
+  const args = ['bundle:push', '--target', 'staging', '--wait', '--json'];
+  const running = withHooks(hooks, args, "import {existsSync} from 'node:fs';\n", runtimeEnvironment(runtime));
+  await expect.poll(() => runtime.requests.some(({route}) => route === 'deployment'), {timeout: 20_000}).toBe(true);
+  await writeFile(stop, '');
+  expect(documentOf(await running)).toMatchObject({
+    error: {
+      code: 'ERR_ENDED_EARLY',
+      message: expect.stringMatching(`^Bundle 1 was uploaded\\. .*${reason}`) as string,
+      suggestions: expect.arrayContaining([expect.stringContaining('bundle:history') as string]) as string[],
+      details: {bundleId: 1, targetSlug: 'staging', deployment: {deploymentId: expect.any(String) as string}},
+    },
   });
 });
 
