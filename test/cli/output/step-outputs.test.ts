@@ -394,6 +394,15 @@ describe('action.yml', () => {
     expect(runtime?.requests).toEqual([]);
   });
 
+  test.each(['MYCLI_API_KEY', 'MYCLI_CLIENT_SECRET', 'MYCLI_CLIENT_KEY', 'MYCLI_API_TOKEN'])(
+    'skips nothing that has %s, with skip-without-credentials',
+    async (variable) => {
+      const {code, outputs} = await runAction({[variable]: 'a secret', INPUT_SKIP: 'true'});
+      expect(code).not.toBe(0);
+      expect(outputs).toEqual({});
+    },
+  );
+
   test('sends secrets only where its inputs or trusted-origins say, not where the config file does', async () => {
     const {MYCLI_API_ORIGIN: origin = '', MYCLI_TOKEN_URL: tokenUrl, ...env} = await startRuntime();
     await writeFile(join(project, 'mycli.config.json'), JSON.stringify({api: {origin, tokenUrl}}));
