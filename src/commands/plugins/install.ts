@@ -9,6 +9,7 @@ import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 
 export default class PluginsInstall extends commands['plugins:install'] {
+  static readonly changes = 'machine';
   declare config: HostConfig;
 
   /** Without npm, oclif would report that the registry has no such package. It takes any `a/b` for a repository. */

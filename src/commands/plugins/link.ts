@@ -4,6 +4,7 @@ import {findPluginProblems} from '../../cli/command/plugins.js';
 import {locatePlugin, requireDataFolder, requirePlugin} from '../../cli/setup/plugin-source.js';
 
 export default class PluginsLink extends commands['plugins:link'] {
+  static readonly changes = 'machine';
   declare config: HostConfig;
 
   override async run(): Promise<void> {

@@ -1,3 +1,3 @@
 import {commands} from '@oclif/plugin-plugins';
 
-export default commands['plugins:reset'];
+export default Object.assign(commands['plugins:reset'], {changes: 'machine'});

@@ -1,3 +1,3 @@
 import {commands} from '@oclif/plugin-plugins';
 
-export default commands['plugins:uninstall'];
+export default Object.assign(commands['plugins:uninstall'], {changes: 'machine'});

@@ -1,3 +1,3 @@
 import {commands} from '@oclif/plugin-plugins';
 
-export default commands['plugins:update'];
+export default Object.assign(commands['plugins:update'], {changes: 'machine'});

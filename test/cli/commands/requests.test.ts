@@ -51,6 +51,11 @@ const manifest = JSON.parse(await readFile(join(import.meta.dirname, '../../../o
   readonly commands: Readonly<Record<string, {readonly changes?: string}>>;
 };
 
+test('the commands that change what is installed say so', () => {
+  const ids = ['install', 'link', 'reset', 'uninstall', 'update'].map((name) => `plugins:${name}`);
+  expect(ids.map((id) => manifest.commands[id]?.changes)).toEqual(ids.map(() => 'machine'));
+});
+
 function idOf(command: string): string {
   const [id = ''] = command.split(' ');
   return id === 'push' ? 'bundle:push' : id;
