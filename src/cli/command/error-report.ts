@@ -1,6 +1,6 @@
 import {relative} from 'node:path';
 import type {Interfaces} from '@oclif/core';
-import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, exitCodes, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {placeInProject} from '../../errors/places.js';
 import {leadingWords, withoutMarks} from './command-line.js';
 import {flagOf, isJsonFlag, movedWords} from './repeated-words.js';
@@ -37,7 +37,8 @@ export function asOwnError(error: unknown, {foreign = false} = {}): RuntimeCliEr
   // Our own commands convert these themselves; this one was thrown before any command, or by a plugin's.
   if (isUsageError(error)) return usageError(error);
   if (isOclifError(error)) {
-    return createError('ERR_UNEXPECTED', error.message, {exitCode: error.oclif.exit, cause: error});
+    const suggestions = [error.suggestions ?? [], error.ref === undefined ? [] : `See ${error.ref}`].flat();
+    return createError('ERR_UNEXPECTED', error.message, {exitCode: error.oclif.exit, suggestions, cause: error});
   }
   const limit = openFilesError(error);
   if (limit !== undefined) return limit;
@@ -69,11 +70,11 @@ export function blameUserCode(error: unknown, root: string, cwd: string): unknow
   return createError('ERR_CONFIG_INVALID', asSentence(`Code in ${place.path} failed: ${reason}`), cause);
 }
 
-const usageExitCode = 2;
-
 /** An error of oclif, with an exit code. The other keys are those of errors about the command line. */
 export interface OclifError extends Error {
   readonly oclif: {readonly exit?: number | undefined};
+  readonly suggestions?: readonly string[];
+  readonly ref?: string;
   readonly flags?: readonly string[];
   readonly args?: readonly (string | {readonly name: string; readonly description?: string})[];
   readonly parse?: {
@@ -106,7 +107,7 @@ export function isUsageError(error: unknown): error is OclifError {
   return (
     isOclifError(error) &&
     requestedExitCode(error) === undefined &&
-    (error.oclif.exit ?? usageExitCode) === usageExitCode
+    (error.oclif.exit ?? exitCodes.usage) === exitCodes.usage
   );
 }
 

@@ -138,15 +138,17 @@ export class GroupedHelp extends Help {
   #all(): readonly string[] {
     // List commands with aliases once, by what people type.
     const commands = this.sortedCommands.filter(({id, aliases}) => !aliases.includes(id));
-    // An alias that is a command of ours runs that.
-    const own = ({aliases, pluginName}: Command.Loadable) =>
-      aliases.filter((alias) => this.config.findCommand(alias)?.pluginName === pluginName);
     const name = (command: Command.Loadable) =>
-      isOclifCommand(command.id) ? command.id : [...own(command), command.id].join(', ');
+      isOclifCommand(command.id) ? command.id : [...this.#aliasesOf(command), command.id].join(', ');
     return groupTitles.map((title) => {
       const group = commands.filter((command) => groupOf(command) === title);
       return this.section(title, this.#summaries(group, name));
     });
+  }
+
+  /** Without those that are commands of ours, and run these. */
+  #aliasesOf({aliases, pluginName}: Command.Loadable): string[] {
+    return aliases.filter((alias) => this.config.findCommand(alias)?.pluginName === pluginName);
   }
 
   #summaries(commands: readonly Command.Loadable[], name = ({id}: Command.Loadable) => id): string {
@@ -161,9 +163,9 @@ export class GroupedHelp extends Help {
   override async showCommandHelp(given: Command.Loadable): Promise<void> {
     const {bin, commands, name} = this.config;
     // Show the help of an alias as that of its command.
-    const isNamed = ({id, aliases, pluginName: plugin}: Command.Loadable) =>
-      id !== given.id && aliases.includes(given.id) && plugin === given.pluginName;
-    const command = commands.find(isNamed) ?? given;
+    const isNamed = (one: Command.Loadable) => one.id !== given.id && this.#aliasesOf(one).includes(given.id);
+    const found = commands.find(isNamed) ?? given;
+    const command = {...found, aliases: this.#aliasesOf(found)};
     const {id, flags, pluginName} = command;
     if (pluginName !== name || isOclifCommand(id)) return super.showCommandHelp(command);
     const shown = this.#isShort ? shortened(command) : {...command, flags: await withVariables(flags)};

@@ -245,6 +245,7 @@ describe('a plugin on another major of oclif', () => {
     expect(all.stdout).toMatch(/^ {2}old\b/m);
     expect(all.stdout).toMatch(/^ {2}push, bundle:push\b/m);
     expect((await bench.mycli(['push', '-h'])).stdout).toContain('mycli bundle:push --help for all');
+    expect((await bench.mycli(['old', '--help'])).stdout).not.toContain('push');
     const wrong = await bench.mycli(['old', '--nope']);
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('Unknown flag: --nope');
@@ -269,6 +270,13 @@ describe('a plugin on another major of oclif', () => {
       stdout: '',
       stderr: 'Error: the old one fell\n',
     });
+  });
+
+  test('brings commands whose errors keep their suggestions, reference and exit code', async () => {
+    await using bench = await createPluginBench('other-core');
+    const {code, stderr} = await bench.mycli(['old', '--how', 'lost']);
+    expect(code).toBe(9);
+    expect(stderr).toBe('Error: the old one is lost\n  Look in the cellar.\n  See https://old.example\n');
   });
 
   test('brings commands whose flags and arguments have the shape of the first one', async () => {
