@@ -62,7 +62,8 @@ export async function withUploadState<Result>(
   if (resumable === undefined) return upload(undefined);
   const {states, place} = resumable;
   const lock = async () => (states.lock ? states.lock(place) : lockInProcess(states, place));
-  const release = await orWarn(use.logger, 'If this upload is interrupted, it cannot be resumed', lock);
+  // What cannot be locked cannot be written: that is warned of if the backend writes.
+  const release = await lock().catch(() => () => Promise.resolve());
   if (release === undefined) return upload(undefined);
   let savedState: unknown;
   const store: UploadState = {
