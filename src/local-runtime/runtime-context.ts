@@ -118,3 +118,15 @@ export function recordRequest(
   if (requests.length > maxRecords) requests.shift();
   onRequest(record);
 }
+
+/** Why nothing is logged. Undefined if something was, or if a server starts with the first request. */
+export async function reasonOfSilence(
+  {appServers, deployments, logs}: RuntimeContext,
+  site: SiteName,
+): Promise<string | undefined> {
+  if (appServers === undefined) return 'This local runtime runs no servers, so nothing is logged. Start it with --ssr.';
+  if (logs.last(site).length > 0) return undefined;
+  const deployment = deployments.current(site);
+  if (deployment === undefined) return 'Nothing is deployed here yet, so nothing is logged.';
+  return (await appServers.has(deployment)) ? undefined : 'The deployed bundle has no server, so nothing is logged.';
+}

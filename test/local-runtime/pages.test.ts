@@ -91,7 +91,7 @@ describe('the pages', () => {
 
   test('say that no server runs where none can', async () => {
     const {runtime} = await startFilled();
-    expect((await page(runtime, '-/projects/shop/targets/production')).body).toContain('start the runtime with --ssr');
+    expect((await page(runtime, '-/projects/shop/targets/production')).body).toContain('Start it with --ssr');
   });
 
   test('download and delete a bundle, unless a target runs it', async () => {

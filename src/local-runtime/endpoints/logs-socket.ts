@@ -6,7 +6,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {WebSocketServer, type WebSocket} from 'ws';
 import {admitsToLogs, checkHost, checkOrigin} from '../access.js';
 import {HttpFailure} from '../answer.js';
-import {recordRequest, type RuntimeContext} from '../runtime-context.js';
+import {reasonOfSilence, recordRequest, type RuntimeContext} from '../runtime-context.js';
 import type {FaultRule} from '../faults.js';
 import {count} from '../../text/sentence.js';
 
@@ -14,32 +14,35 @@ const maxMessageBytes = 64 * 1024;
 /** How many characters of lines wait for a client. */
 const mostWaiting = 1024 * 1024;
 
-const noServers = 'This local runtime runs no servers, so nothing is logged. Start it with --ssr.';
-
 /** Serves the logs of apps as a WebSocket, at `/`. Returns a function that ends its connections. */
 export function serveLogs(server: Server, context: RuntimeContext): () => void {
   const sockets = new WebSocketServer({noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false});
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
+    const record = (status: number, fault?: FaultRule['action']) => {
+      const requestId = randomUUID();
+      recordRequest(request, {status, fault, route: 'logs', bytesReceived: 0, durationMs: 0, requestId}, context);
+    };
     const serve = async () => {
       const {fault, site} = await admit(request, socket, context);
       if (fault === 'hang') return;
+      const reason = await reasonOfSilence(context, site);
       sockets.handleUpgrade(request, socket, head, (opened) => {
-        record(request, 101, fault, context);
+        record(101, fault);
         opened.on('error', () => opened.terminate());
         if (fault === 'drop' || fault === 'truncate') {
           opened.terminate();
           return;
         }
         const send = sender(opened, context);
-        if (context.appServers === undefined) send(`${context.now().toISOString()}\t\tWARN\t${noServers}`);
+        if (reason !== undefined) send(`${context.now().toISOString()}\t\tWARN\t${reason}`);
         opened.once('close', context.logs.follow(site, send));
       });
     };
     serve().catch((error: unknown) => {
       const {status, message} =
         error instanceof HttpFailure ? error : new HttpFailure(500, 'The local runtime failed.');
-      record(request, status, undefined, context);
+      record(status);
       socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\n\r\n${message}\n`);
     });
   });
@@ -89,14 +92,4 @@ async function admit(request: IncomingMessage, socket: Duplex, context: RuntimeC
   if (context.auth && !(await admitsToLogs(query.get('access_token') ?? '', site, context)))
     throw new HttpFailure(401, 'Unknown or expired token, or one for another target.');
   return {fault: fault?.action, site};
-}
-
-function record(
-  request: IncomingMessage,
-  status: number,
-  fault: FaultRule['action'] | undefined,
-  context: RuntimeContext,
-): void {
-  const outcome = {status, fault, route: 'logs', bytesReceived: 0, durationMs: 0, requestId: randomUUID()} as const;
-  recordRequest(request, outcome, context);
 }

@@ -3,7 +3,7 @@ import {listFirst} from '../../text/entry-names.js';
 import {variableCommands} from '../../text/suggest.js';
 import {slugProblems} from '../../settings/definitions.js';
 import {HttpFailure} from '../answer.js';
-import {requestedBundle, param, siteOf, type Call, type RuntimeContext} from '../runtime-context.js';
+import {param, reasonOfSilence, requestedBundle, siteOf, type Call, type RuntimeContext} from '../runtime-context.js';
 import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
@@ -196,15 +196,15 @@ ${page.liveSection('Invalidations', invalidationTable(call, projectSlug))}`;
   return page.pageAnswer({title: projectSlug, content});
 }
 
-export function showTarget(call: Call): Promise<Response> {
-  const {store, targets, logs, appServers} = call.context;
+export async function showTarget(call: Call): Promise<Response> {
+  const {store, targets, logs} = call.context;
   const site = siteOf(call);
   const {projectSlug, targetSlug} = site;
   const target = targets.list(projectSlug).find((one) => one.targetSlug === targetSlug);
   if (target === undefined) throw new HttpFailure(404, `The project "${projectSlug}" has no target "${targetSlug}".`);
   const place = html`<a href="${projectPath(projectSlug)}">${page.foreign(projectSlug)}</a>`;
   const lines = logs.last(site).map((line) => line.replace(/^(\S+)\t\t(\S+)\t/, '$1 $2 '));
-  const none = appServers === undefined ? 'No server runs: start the runtime with --ssr.' : 'Nothing was logged yet.';
+  const none = (await reasonOfSilence(call.context, site)) ?? 'Nothing was logged yet.';
   const content = html`${page.livePart('target', html`<ul class="cards">${targetCard(call, target, place)}</ul>`)}
 ${page.liveSection('Log', lines.length === 0 ? html`<p>${none}</p>` : page.textBlock('Log', lines.join('\n')))}
 ${page.liveSection('Deployments', deploymentTable(call, store.deployments(site).slice(0, listed)))}

@@ -51,16 +51,25 @@ export class AppServers {
    * Has the server of a deployment answer, and stops that of an earlier one. Undefined if its bundle has none.
    * @throws HttpFailure 502 with what the server printed if it has crashed, 504 if it takes too long.
    */
-  async answer(call: ForwardedRequest, deployment: DeploymentRecord): Promise<Response | undefined> {
+  answer(call: ForwardedRequest, deployment: DeploymentRecord): Promise<Response | undefined> {
+    return this.#appOf(deployment).answer(call);
+  }
+
+  /** Whether the bundle of a deployment has a server. Starts none. */
+  async has(deployment: DeploymentRecord): Promise<boolean> {
+    return (await this.#appOf(deployment).unpacked()) !== undefined;
+  }
+
+  #appOf(deployment: DeploymentRecord): App {
     if (this.#isClosed) throw new HttpFailure(502, 'The local runtime is stopping.');
     const key = sitePath(deployment);
     const latest = this.#apps.get(key);
     // A request may still be for the deployment before.
-    if (latest !== undefined && latest.deployment.number >= deployment.number) return latest.answer(call);
+    if (latest !== undefined && latest.deployment.number >= deployment.number) return latest;
     this.#stopped = Promise.all([this.#stopped, latest?.stop()]);
     const app = new App(deployment, this.options);
     this.#apps.set(key, app);
-    return app.answer(call);
+    return app;
   }
 
   async stop(site: SiteName): Promise<void> {
@@ -107,8 +116,12 @@ class App {
     private readonly options: AppServersOptions,
   ) {}
 
+  unpacked(): Promise<UnpackedBundle | undefined> {
+    return (this.#unpacked ??= this.#unpack());
+  }
+
   async answer(call: ForwardedRequest): Promise<Response | undefined> {
-    const bundle = await (this.#unpacked ??= this.#unpack());
+    const bundle = await this.unpacked();
     if (bundle === undefined) return undefined;
     const {port, ended} = await (this.#process ??= this.#start(bundle));
     try {

@@ -140,16 +140,20 @@ test('logs --request has the entries of one request, and says once that others h
   expect(stderr.match(/Entries without a request ID/g)).toHaveLength(1);
 });
 
-test('logs of a local runtime without servers say so', async () => {
-  await using bench = await createRuntimeBench();
-  expect((await bench.mycli(['push', '--target', 'staging', '--wait'])).code).toBe(0);
+test.each([
+  ['runtime runs no servers', {}, 'push --target staging --wait', '--ssr'],
+  ['bundle has no server', {ssr: true}, 'push build/static --static --target staging --wait', 'bundle has no server'],
+  ['target runs nothing', {ssr: true}, 'target:create staging --runtime-backend legacy', 'Nothing is deployed'],
+])('logs say so if the %s', async (_, options, before, reason) => {
+  await using bench = await createRuntimeBench({}, options);
+  expect((await bench.mycli(before.split(' '))).code).toBe(0);
   const args = ['logs', '--target', 'staging', '--runtime-backend', 'legacy', '--json'];
   const {child, ended} = start(binary, args, {cwd: bench.project, env: bench.env});
   if (child.stdout === null) throw new Error('no stdout');
   const [line] = (await once(createInterface({input: child.stdout}), 'line')) as [string];
   child.kill('SIGINT');
   await ended;
-  expect(JSON.parse(line)).toMatchObject({level: 'WARN', message: expect.stringContaining('--ssr') as string});
+  expect(JSON.parse(line)).toMatchObject({level: 'WARN', message: expect.stringContaining(reason) as string});
 });
 
 test('logs send the token of a login to no address that only a configuration file sets', async () => {
