@@ -185,7 +185,9 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
   const isTopic = command === undefined && config.findTopic(id) !== undefined;
   const hasPage = command !== undefined || leadingWords(args).length === (isTopic ? 1 : 0);
   const asksForHelp = id === '' || (isTopic && commandFirst(argv).length === 0) || asksFor(helpFlags, args, flags);
-  if (!isForeign && asksFor(versionFlags, args, flags)) {
+  // Beside words, a short one is meant for something else: -v for --verbose.
+  const versions = args.every((word) => word.startsWith('-')) ? versionFlags : ['--version'];
+  if (!isForeign && asksFor(versions, args, flags)) {
     session.output.releaseStdout();
     process.stdout.write(`${config.userAgent}\n`);
   } else if (asksForHelp && hasPage) {

@@ -177,6 +177,7 @@ export const oldFlags: readonly OldWord[] = [
   {client: 'others', was: '--output', now: '--json'},
   {client: 'others', was: '--format', now: '--json'},
   {client: 'others', was: '--verbose', now: '--debug'},
+  {client: 'others', was: '-v', now: '--debug'},
 ];
 
 const askedAbout = 'mycli asks only about a new target or project that may be a typo. --create allows it';

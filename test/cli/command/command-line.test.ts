@@ -74,10 +74,17 @@ test.each([
 });
 
 describe('mycli', () => {
-  test('says its version for -v wherever it stands', async () => {
+  test('says its version for -v alone, and for --version wherever it stands', async () => {
     const {stdout} = await runWarm(['--version']);
     expect(stdout).toMatch(/^mycli\/\S+ \S+ node-\S+\n$/);
-    for (const line of ['-v', 'deploy -v', 'bundle push --json -v', 'bundle -v', '-v --json'])
+    for (const line of [
+      '-v',
+      '-v --json',
+      '--version',
+      'deploy --version',
+      'bundle push --json --version',
+      'bundle --version',
+    ])
       expect(await runWarm(line.split(' '))).toMatchObject({code: 0, stdout, stderr: ''});
   });
 
@@ -110,6 +117,10 @@ describe('mycli', () => {
     [['push', '--prod'], 'Did you mean --target production?'],
     [['push', '--dir', 'dist'], 'Did you mean --build-directory?'],
     [['push', '--verbose'], 'Did you mean --debug?'],
+    [['push', '--wait', '-v'], 'Did you mean --debug?'],
+    [['target', 'list', '-v'], 'Did you mean --debug?'],
+    [['-v', 'push'], 'Put the command before its flags: mycli push -v'],
+    [['bundle', '-v'], 'Run mycli bundle --help for usage.'],
     [['deploy', '1', '--to', 'staging'], 'Did you mean --target?'],
     [['promote', 'staging', 'production'], 'Pass --from staging --target production.'],
     [
