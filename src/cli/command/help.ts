@@ -108,7 +108,7 @@ export class GroupedHelp extends Help {
   }
 
   override async showHelp(argv: string[]): Promise<void> {
-    this.#isShort = argv.length === 0 || (argv.includes('-h') && !argv.includes('--help'));
+    this.#isShort = (argv.length === 0 && this.opts.all !== true) || (argv.includes('-h') && !argv.includes('--help'));
     // Here, because the command `help` makes a configuration of its own, of the same options.
     this.config.bin = shellLine(...this.config.options.session().output.program);
     await super.showHelp(argv);

@@ -63,7 +63,7 @@ test.each(Object.keys(ownCommands))('the help of %s aligns the flags of a group'
 
 describe('mycli help', () => {
   test('lists every command with its aliases, in groups', async () => {
-    for (const args of [['help'], ['--help']]) {
+    for (const args of [['help'], ['--help'], ['help', '--nested-commands']]) {
       const {stdout} = await runWarm(args);
       expect(stdout.match(/^[A-Z ]+$/gm)).toEqual(['USAGE', 'SHIP', 'TARGETS', 'BUNDLES', 'PROJECT', 'ADVANCED']);
       for (const [id, {aliases = [], hidden}] of Object.entries(ownCommands)) {
