@@ -79,8 +79,9 @@ export interface ContextChanges extends Pick<HostHttpOptions, 'once' | 'beforeAt
   readonly onProgress?: BuiltInContext['onProgress'];
 }
 
-/** What a call is about. */
-type CalledMember = Pick<MemberFacts, 'doing'> & Partial<Pick<MemberFacts, 'effect' | 'repeatable'>>;
+/** What a call is about. `name`: of the function. */
+type CalledMember = Pick<MemberFacts, 'doing'> &
+  Partial<Pick<MemberFacts, 'effect' | 'repeatable'>> & {readonly name?: string};
 
 /** How long after an abort a call may take to end before its cleanups begin regardless, in milliseconds. */
 const endOfCallMs = 1000;
@@ -122,20 +123,21 @@ export async function callInContext<Result>(
     cleanups.push(cleanup);
     if (own.aborted) begin();
   };
-  own.addEventListener('abort', begin, {once: true});
+  const ended = new AbortController();
+  const once = {once: true, signal: ended.signal};
+  own.addEventListener('abort', begin, once);
   const writtenBefore = countWrites();
   const work = callBackend(backend, doing, own, () => call({...context, http, signal: own, onAbort}), secrets);
   const late = new Promise<never>((_resolve, reject) => {
     if (backend.plugin === undefined) return;
-    // An SDK that has the same limit knows more of what has happened: its error comes first.
-    watch = activity.watch(requestMs + endOfCallMs, () => {
+    // It may clean up, and never end by itself. Of an aborted write, the end tells what has happened.
+    const giveUp = () => {
       clearInterval(watch);
-      const error = noProgress(backend, row, requestMs);
-      stalled.abort(error);
-      // It may clean up.
-      const end = Promise.race([work.catch(() => undefined), delay(endOfCallMs, undefined, {ref: false})]);
-      void end.then(() => reject(error));
-    });
+      watch = setTimeout(() => reject(own.reason), endOfCallMs);
+    };
+    (effect === 'writes' ? stalled.signal : own).addEventListener('abort', giveUp, once);
+    // An SDK that has the same limit knows more of what has happened: its error comes first.
+    watch = activity.watch(requestMs + endOfCallMs, () => stalled.abort(noProgress(backend, row, requestMs)));
   });
   try {
     return await Promise.race([work, late]);
@@ -144,7 +146,7 @@ export async function callInContext<Result>(
     throw effect === 'writes' && countWrites() > writtenBefore ? afterWriting(told, backend.name) : told;
   } finally {
     clearInterval(watch);
-    own.removeEventListener('abort', begin);
+    ended.abort();
     await cleaned;
   }
 }
@@ -161,10 +163,11 @@ function withLocalRuntime(error: unknown): unknown {
 
 function noProgress(
   {name, plugin}: Pick<HostBackend, 'name' | 'plugin'>,
-  {doing, effect}: CalledMember,
+  {doing, effect, name: member}: CalledMember,
   limitMs: number,
 ): Error {
-  const what = `The ${name} backend of plugin ${String(plugin)} made no progress for ${String(limitMs / 1000)} s while ${doing}`;
+  const during = member === undefined ? doing : `${doing} (${member})`;
+  const what = `The ${name} backend of plugin ${String(plugin)} made no progress for ${String(limitMs / 1000)} s while ${during}`;
   const wait = 'Check the network and the proxy, or wait longer with --request-timeout SECONDS.';
   return effect === 'writes'
     ? createError('ERR_OUTCOME_UNKNOWN', `${what}. It may have been carried out.`, {

@@ -136,7 +136,7 @@ async function runCase(
 ): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
   const opened: Subject[] = [];
-  const calls = {made: 0};
+  const calls = {made: 0, pending: [] as string[]};
   const end = new AbortController();
   const open: Open = async () => {
     const relay = new Relay();
@@ -160,8 +160,9 @@ async function runCase(
   const limitMs = fixtures.caseTimeoutMs ?? 60_000;
   const tooLong = delay(limitMs, undefined, {signal: end.signal}).then(() => {
     const problem = `This case took longer than ${limitMs / 1000} s, and has called the backend ${calls.made} times.`;
+    const silent = [...new Set(calls.pending)].map((name) => ` ${name}() has not answered.`).join('');
     const causes = 'If these calls are only slow, set a longer caseTimeoutMs. Otherwise, something never ends';
-    assert.fail(`${problem} ${causes}, such as the retries of an SDK.`);
+    assert.fail(`${problem}${silent} ${causes}, such as the retries of an SDK.`);
   });
   try {
     await Promise.race([open().then((subject) => run(subject, open)), tooLong]);

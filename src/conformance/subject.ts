@@ -68,8 +68,8 @@ interface SubjectParts {
   readonly masked: string[];
   /** Everything that the backend has logged or thrown so far, before anything is masked. */
   readonly texts: string[];
-  /** How often the backend was called in this case. */
-  readonly calls: {made: number};
+  /** How often the backend was called in this case, and which functions have not answered. */
+  readonly calls: {made: number; readonly pending: string[]};
   /** Where bundles are packed. */
   readonly directory: string;
   /** Aborted at the end of the case. */
@@ -138,6 +138,7 @@ export class Subject {
       onSecret: (secret) => void (masked.includes(secret) || masked.push(secret)),
       ...options,
     });
+    calls.pending.push(name);
     try {
       const row = {...backendMembers[name], effect: undefined};
       return await callInContext(backend, row, {...context, logger}, (ready) =>
@@ -149,6 +150,8 @@ export class Subject {
       const {writeTo: _, ...printed} = Object(request) as {readonly writeTo?: unknown};
       const isLong = request === undefined || name === 'upload';
       throw new CallFailure(`${name}(${isLong ? '' : shown(printed)})`, error);
+    } finally {
+      calls.pending.splice(calls.pending.indexOf(name), 1);
     }
   }
 

@@ -36,7 +36,7 @@ export async function invoke<Name extends OptionalMember>(
   const ask = (own: BuiltInContext) =>
     new Promise<AnswerTo<Name>>((resolve) => resolve(member.call(backend, request, own)));
   const context = await open.context();
-  const call = () => callInContext(backend, row, context, ask, secrets);
+  const call = () => callInContext(backend, {...row, name}, context, ask, secrets);
   return row.effect === 'writes' ? sendChange(open, name, call) : call();
 }
 

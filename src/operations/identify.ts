@@ -42,7 +42,7 @@ export async function verifyBackend(
   const verify = async (own: BuiltInContext) => (await backend.verify?.({...own, projectSlug, targetSlug})) ?? {};
   const {context, secrets} = openService(resolved, call, host);
   const inTime = (own: BuiltInContext) => withTimeout(verify(own), longestVerification, own.signal);
-  return callInContext(backend, backendMembers.verify, await context(), inTime, secrets);
+  return callInContext(backend, {...backendMembers.verify, name: 'verify'}, await context(), inTime, secrets);
 }
 
 /** Lets a plugin's backend log the user in. Resolves to the secrets, which are masked from then on. */

@@ -24,7 +24,7 @@ describe('the verification of credentials', () => {
     await expect(verify(() => new Promise(() => undefined), {requestTimeout: 0.02})).rejects.toMatchObject({
       code: 'ERR_TIMEOUT',
       message:
-        'The acme backend of plugin mycli-plugin-acme made no progress for 0.02 s while verifying the credentials.',
+        'The acme backend of plugin mycli-plugin-acme made no progress for 0.02 s while verifying the credentials (verify).',
     });
   });
 

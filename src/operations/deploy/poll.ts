@@ -24,8 +24,8 @@ interface Waiting<Seen, Found> {
   readonly look: (polled: OpenBackend) => Promise<Seen>;
   /** What has come of a look. Undefined: look again. @param leftMs until the time is up; undefined without a limit */
   readonly judge: (seen: Seen, leftMs: number | undefined) => Promise<Found | undefined> | Found | undefined;
-  /** What it comes to when the time is up. @param timeout in seconds */
-  readonly late: (timeout: number) => Found;
+  /** What it comes to when the time is up. @param timeout in seconds @param isLooking whether a look has no answer */
+  readonly late: (timeout: number, isLooking: boolean) => Found;
   /** The error of looks that fail for good, or too often in a row. @default the first failure */
   readonly unreadable?: (failure: RuntimeCliError) => Error;
   /** Called with each failure that may be temporary. */
@@ -82,8 +82,9 @@ export async function pollUntil<Seen, Found>(open: OpenBackend, waiting: Waiting
     open.signal.throwIfAborted();
     // Of a request that was under way when the time was up.
     if (error !== poll.signal.reason) throw error;
+    return late(poll.timeout, true);
   }
-  return late(poll.timeout);
+  return late(poll.timeout, false);
 }
 
 function startPoll({limits, signal}: OpenBackend, defaults: WaitOptions = {}) {

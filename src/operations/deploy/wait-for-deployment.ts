@@ -33,8 +33,11 @@ export async function pollDeployment(open: OpenBackend, deployment: DeploymentRe
       if (status === 404) await checkTarget();
     },
     unreadable: (failure) => stateUnreadable(deployment, failure),
-    late(timeout) {
-      throw waitTimedOut(deployment, timeout, last);
+    late(timeout, isLooking) {
+      const {name, plugin} = open.backend;
+      const isSilent = isLooking && plugin !== undefined;
+      const silent = isSilent ? ` The ${name} backend of plugin ${plugin} has not answered getDeployment.` : '';
+      throw waitTimedOut(deployment, timeout, last?.status, silent);
     },
   });
 }
@@ -68,11 +71,10 @@ export function deploymentFailed(
   });
 }
 
-function waitTimedOut(deployment: DeploymentRef, timeout: number, state: DeploymentState | undefined): Error {
-  const status = state?.status ?? 'unknown';
+function waitTimedOut(deployment: DeploymentRef, timeout: number, status = 'unknown', silent: string): Error {
   const message = `${deploymentName(deployment)} did not finish within ${String(timeout)} s. Its last status: ${status}.`;
   const suggestions = ['The deployment continues. Pass a longer --timeout next time.'];
-  return createError('ERR_WAIT_TIMEOUT', message, {suggestions, details: {deployment, status}});
+  return createError('ERR_WAIT_TIMEOUT', message + silent, {suggestions, details: {deployment, status}});
 }
 
 /** `Deployment d-7` */

@@ -108,7 +108,7 @@ async function sendBundle(
       ? undefined
       : uploadStates && {states: uploadStates, place: {...open.place(), sha256: content.bundle.sha256}};
   const upload = (state: UploadState | undefined) =>
-    callInContext(backend, backendMembers.upload, {...context, state}, send, secrets);
+    callInContext(backend, {...backendMembers.upload, name: 'upload'}, {...context, state}, send, secrets);
   try {
     return await sendChange(open, 'upload', () =>
       withUploadState(resumable, {backend, secrets, logger: context.logger, hasSent: () => hasSent}, upload),

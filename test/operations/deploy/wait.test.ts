@@ -4,6 +4,7 @@ import {pauseMs} from '../../../src/operations/deploy/poll.js';
 import {waitForDeployment} from '../../../src/pipelines/deploy.js';
 import {deleteTarget} from '../../../src/pipelines/targets.js';
 import {startRecordingServer, type Reply} from '../../recording-server.js';
+import {acme} from '../acme.js';
 import {createProject} from '../test-host.js';
 import {deployOptions, deployTo} from './deploy-to.js';
 import {deployBundle, hearing, pushRuntimeBundle} from '../calls.js';
@@ -147,6 +148,20 @@ describe('waiting on the Api backend', () => {
       ]) as string[],
     });
   });
+});
+
+test('a wait that ends while a plugin has no answer says which function has not answered', async () => {
+  await using project = await createProject();
+  const deployment = {deploymentId: 'd-1'};
+  const never = () => new Promise(() => undefined);
+  const waiting = (getDeployment: () => Promise<unknown>, more: object = {}) =>
+    waitForDeployment({...acme({getDeployment}), backend: 'acme', deployment, ...more}, project.host);
+  await expect(waiting(never, {timeout: 0.1})).rejects.toThrow(
+    'Deployment d-1 did not finish within 0.1 s. Its last status: unknown. ' +
+      'The acme backend of plugin mycli-plugin-acme has not answered getDeployment.',
+  );
+  const queued = () => Promise.resolve({status: 'queued'});
+  await expect(waiting(queued, {timeout: 0.1})).rejects.toThrow(/Its last status: queued\.$/);
 });
 
 test('looks come every half second, then after a fifth of the time waited, up to the interval', () => {
