@@ -194,6 +194,7 @@ function findIntervention(
   const later = now.filter((item) => !known.has(identityOf(item)));
   const [newest] = later;
   if (newest === undefined) return 'the history of the target does not list it';
+  if (later.length === now.length && known.size > 0) return 'the target was deleted, and made again, meanwhile';
   if (isUnclear(newest)) return 'the history of the target does not say which deployment is the newest';
   const {deploymentId} = newest.deployment;
   const hasOtherId =

@@ -5,6 +5,7 @@ import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import type {RuntimeEvent} from '../../../src/operations/events.js';
 import type {Host} from '../../../src/operations/host.js';
+import {deleteTarget, listTargets} from '../../../src/pipelines/targets.js';
 import {startService, stagingHistory as history, type Service} from '../pushed-bundles.js';
 import {deployBundle, promoteBundle, pushRuntimeBundle, rollbackBundle} from '../calls.js';
 
@@ -208,6 +209,23 @@ describe('a rollback on failure', () => {
     expect(error.suggestions.join()).toContain('mycli bundle:history --project shop --target staging');
     expect(error.suggestions.join()).not.toContain('bundle:deploy');
     expect(await history(service)).toEqual(['3 finished', '2 finished', '1 finished']);
+  });
+
+  test('leaves a target alone that was made again meanwhile, although it got the same bundle', async () => {
+    const service = await startDeployed();
+    const {connection, project} = service;
+    const place = {...connection, ...staging};
+    const remake = async () => {
+      await deleteTarget(place, project.host);
+      const targets = () => listTargets(place, project.host);
+      await expect.poll(targets).toMatchObject({targets: []});
+      await deployBundle({...place, bundleId: 2}, project.host);
+    };
+    expect(await pushBroken(service, remake)).toMatchObject({
+      code: 'ERR_NOT_ROLLED_BACK',
+      details: {rollback: {bundleId: 1, reason: 'the target was deleted, and made again, meanwhile'}},
+    });
+    expect(await history(service)).toEqual(['2 finished']);
   });
 
   test('says that the bundle it goes back to failed its check, too', async () => {
