@@ -278,16 +278,15 @@ export async function prunePreviews(
         const previews = await listPreviewItems(backend);
         if (previews.length === 0) await explainEmpty(backend, 'previews');
         const old = previews.filter(({updatedAt}) => isOlder(backend, updatedAt, olderThanMs));
-        const uses = old.length === 0 ? undefined : await readUses(backend);
-        const doomed: (PreviewItem & DoomedPreview)[] = [];
         for (const item of old) {
           const {targetSlug, production, force, ...rules} = await deletionOf(item, options);
           refuseProduction(targetSlug, {production, force}, host);
           await guardTarget('delete-target', {...rules, targetSlug, production, dryRun: true}, host);
-          doomed.push({...item, bundles: bundlesOnlyOn(uses, item)});
         }
-        outlet.title(`Found ${String(doomed.length)} of ${count(previews.length, 'preview')} to prune`);
-        return doomed;
+        outlet.title(`Found ${String(old.length)} of ${count(previews.length, 'preview')} to prune`);
+        if (old.length === 0) return [];
+        const uses = await readUses(backend);
+        return old.map((item) => ({...item, bundles: bundlesOnlyOn(uses, item)}));
       },
     },
     async confirm(backend, items, running) {
@@ -306,15 +305,14 @@ export async function prunePreviews(
       name: 'delete',
       title: (items) => `Delete ${count(items.length, 'preview')}`,
       async run(ledger, items, outlet) {
-        let uses: Uses;
-        const usesOnce = async () => (uses ??= await readUses(ledger.open));
+        const uses = await readUses(ledger.open);
         const deletion = await deleteEach('targetSlug', items, async (item) => {
           // Hooks are told of each by itself.
           const end = (ended: Change['ended']) => {
             const change = ledger.changes.at(-1);
             if (change !== undefined) change.ended ??= ended;
           };
-          const deleting = removeOld(ledger.open, item, {...options, olderThanMs}, usesOnce);
+          const deleting = removeOld(ledger.open, item, {...options, olderThanMs}, uses);
           const removed = await deleting.catch((error: unknown) => {
             end({error});
             throw error;
@@ -340,7 +338,7 @@ async function removeOld(
   open: OpenBackend,
   item: PreviewItem & DoomedPreview,
   {olderThanMs, ...options}: Omit<PrunePreviewsOptions, 'confirm'>,
-  usesOnce: () => Promise<Uses>,
+  uses: Uses,
 ): Promise<Removed | undefined> {
   const updatedAt = await updateOf(open, item);
   const target = await findDoomed(open, await deletionOf(item, options));
@@ -350,7 +348,7 @@ async function removeOld(
     open.host.outlet.warn(`Kept ${item.targetSlug}: something was deployed to it meanwhile.`);
     return undefined;
   }
-  const bundles = bundlesOnlyOn(await usesOnce(), item).filter((id) => item.bundles.includes(id));
+  const bundles = bundlesOnlyOn(uses, item).filter((id) => item.bundles.includes(id));
   return remove(open, {...target, bundles}, options);
 }
 

@@ -1,9 +1,11 @@
-import {isIP} from 'node:net';
+import {BlockList, isIP, isIPv6} from 'node:net';
 
-/** A CIDR range, such as `203.0.113.0/24`, in its parts; undefined if it is none. */
-export function parseAddressRange(text: string) {
-  const [, network = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
-  const family = isIP(network);
-  if (family === 0 || Number(bits) > (family === 4 ? 32 : 128)) return undefined;
-  return {network, bits: Number(bits), family: family === 4 ? 'ipv4' : 'ipv6'} as const;
+/** The addresses of a CIDR block, such as `203.0.113.0/24`, or a single one. Undefined for any other text. */
+export function addressesIn(text: string): BlockList | undefined {
+  const [, network = text, bits] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const [most, family] = isIPv6(network) ? ([128, 'ipv6'] as const) : ([32, 'ipv4'] as const);
+  if (isIP(network) === 0 || Number(bits ?? most) > most) return undefined;
+  const list = new BlockList();
+  list.addSubnet(network, Number(bits ?? most), family);
+  return list;
 }

@@ -1,7 +1,7 @@
-import {BlockList, isIP, isIPv6} from 'node:net';
+import {isIP, isIPv6} from 'node:net';
 import {domainToASCII} from 'node:url';
 import {createError} from '../../errors/index.js';
-import {parseAddressRange} from '../../text/address-range.js';
+import {addressesIn} from '../../text/address-range.js';
 import {decoded} from '../../text/percent-encoding.js';
 import {isLoopback} from '../origin.js';
 import type {Environment} from '../../text/platform.js';
@@ -55,7 +55,9 @@ function isExcluded(url: URL, noProxy: string): boolean {
 
 function matchesHost(pattern: string, host: string): boolean {
   if (pattern === '*') return true;
-  if (isIP(host) !== 0) return canonicalHost(pattern) === host || isInRange(pattern.replace(/^\[|\]$/g, ''), host);
+  if (isIP(host) !== 0 && !pattern.includes('/')) return canonicalHost(pattern) === host;
+  if (isIP(host) !== 0)
+    return addressesIn(pattern.replace(/^\[|\]$/g, ''))?.check(host, isIPv6(host) ? 'ipv6' : 'ipv4') === true;
   const domain = canonicalHost(pattern.replace(/^\*?\./, ''));
   if (domain === '') return false;
   return host === domain || host.endsWith(`.${domain}`);
@@ -65,12 +67,4 @@ function matchesHost(pattern: string, host: string): boolean {
 function canonicalHost(text: string): string {
   const host = text.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   return isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : domainToASCII(host);
-}
-
-function isInRange(range: string, address: string): boolean {
-  const parts = parseAddressRange(range);
-  if (parts === undefined) return false;
-  const list = new BlockList();
-  list.addSubnet(parts.network, parts.bits, parts.family);
-  return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 }

@@ -114,28 +114,26 @@ export async function updateOf(open: OpenBackend, {targetSlug, createdAt}: Targe
   return newest?.createdAt ?? createdAt;
 }
 
-/** The bundles of a project, and which ran on each target. Undefined if the backend does not tell, or deletes none. */
-export type Uses = Awaited<ReturnType<typeof readUses>>;
-
+/** The bundles of a project, and which ran on each target. None if the backend does not tell, or deletes none. */
 export async function readUses(open: OpenBackend) {
   const {deleteBundle, listDeployments, listBundles} = open.backend;
-  if (deleteBundle === undefined || listDeployments === undefined || listBundles === undefined) return undefined;
-  const histories = await sideBySide(await readTargets(open), async ({targetSlug}) => {
+  const canTell = deleteBundle !== undefined && listDeployments !== undefined && listBundles !== undefined;
+  const ran = await sideBySide(canTell ? await readTargets(open) : [], async ({targetSlug}) => {
     const items = await readHistory(open, targetSlug, Infinity);
-    return {targetSlug, ran: items.flatMap(({bundleId}) => bundleId ?? [])};
+    return [targetSlug, items.flatMap(({bundleId}) => bundleId ?? [])] as const;
   });
-  return {histories, bundles: (await readBundles(open)).items};
+  return {ran: new Map(ran), bundles: canTell ? (await readBundles(open)).items : []};
 }
+
+export type Uses = Awaited<ReturnType<typeof readUses>>;
 
 /** The bundles that were uploaded for a preview, also if its deployment was not reached, and ran on no other target. */
 export function bundlesOnlyOn(
-  uses: Uses,
+  {ran, bundles}: Uses,
   {targetSlug, branch}: Pick<PreviewItem, 'targetSlug' | 'branch'>,
 ): readonly BundleId[] {
-  const {histories = [], bundles = []} = uses ?? {};
-  const isOwn = (history: {readonly targetSlug: string}) => history.targetSlug === targetSlug;
-  const own = histories.filter(isOwn).flatMap(({ran}) => ran);
-  const theirs = histories.filter((history) => !isOwn(history)).flatMap(({ran}) => ran);
+  const own = ran.get(targetSlug) ?? [];
+  const theirs = [...ran].flatMap(([slug, ids]) => (slug === targetSlug ? [] : ids));
   const preview = branch === undefined ? undefined : previewSlugs(branch)[1];
   const uploaded = bundles.filter(({bundleId, message}) => {
     const uploadedFor = previewIn(message);
