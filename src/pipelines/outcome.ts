@@ -34,8 +34,7 @@ const tellingsOfChange: Tellings = {
 const tellings: Readonly<Record<string, Tellings>> = {
   upload: {
     interrupted(ledger) {
-      const deployment = isDeploying(ledger) ? `, and its deployment to ${targetOf(ledger)} may have started` : '';
-      const after = `The bundle may have been uploaded${deployment}.`;
+      const after = `The bundle may have been uploaded${withDeployment(ledger)}.`;
       return stopped(ledger, 'No bundle was created.', after, lookForBundle);
     },
     failed: lostUpload,
@@ -130,6 +129,11 @@ function isDeploying({open, built, release}: Ledger): boolean {
   return open?.backend.deploysOnUpload?.includes(built.bundle.format) === true;
 }
 
+/** What an upload that deploys may have done as well. */
+function withDeployment(ledger: Ledger): string {
+  return isDeploying(ledger) ? `, and its deployment to ${targetOf(ledger)} may have started` : '';
+}
+
 /** `Bundle 42 was uploaded`. Undefined for a bundle that the service had already. */
 function bundleSent({bundle, bundleId, uploaded}: Ledger): string | undefined {
   return bundle && `Bundle ${String(bundleId)} ${uploaded === undefined ? 'is unchanged' : 'was uploaded'}`;
@@ -208,8 +212,9 @@ function lostUpload(ledger: Ledger): Telling {
   const {bundleId} = lost;
   if (bundleId === undefined)
     return {look: ['mycli looked for the bundle afterwards and did not find it yet.', ...lookForBundle(ledger)]};
+  const is = `It is bundle ${String(bundleId)}: a new one with the same message is there${withDeployment(ledger)}.`;
+  if (isDeploying(ledger)) return {look: [is, ...lookForDeployment(ledger)]};
   const run = ['bundle:deploy', bundleId, ...(open?.flags(release?.targetSlug ?? 'TARGET') ?? [])];
-  const is = `It is bundle ${String(bundleId)}: a new one with the same message is there.`;
   return {look: [is, ['To deploy it: ', {run, again: true}]]};
 }
 

@@ -31,6 +31,16 @@ describe('after an upload whose answer was lost', () => {
     },
   );
 
+  test('the error does not suggest to deploy what the upload may be deploying', async () => {
+    const service = await startService({faults: ['dropx1:route=upload']});
+    const error = await push(service, {targetSlug: 'staging'});
+    expect(error.suggestions).toEqual([
+      'It is bundle 1: a new one with the same message is there, and its deployment to staging may have started.',
+      'Check before you deploy it again:',
+      expect.stringMatching(/^mycli bundle:history .*--target staging/),
+    ]);
+  });
+
   test('the error says that the bundle is not there, where others are', async () => {
     const service = await startService();
     await service.push();
