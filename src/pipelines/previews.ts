@@ -94,7 +94,7 @@ async function plan(given: DeployPreviewOptions, host: PipelineHost) {
   const [, preview] = previewSlugs(branch);
   const pushTo = async (targetSlug: string) => {
     const own = {...reached, ...(await optionsOf?.(targetSlug)), targetSlug};
-    return {...own, wait: true, waitForSlot: true, create: true, ifChanged: true, preview};
+    return {...own, wait: true, waitForSlot: true, create: true, ifChanged: own.pushRecords !== undefined, preview};
   };
   // What a new target is like is set once it is ready. Otherwise, the push waits for it.
   const wait = unfinished || copyFrom !== undefined || Object.keys(configuration ?? {}).length > 0;

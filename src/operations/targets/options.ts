@@ -259,7 +259,7 @@ export interface TailLogsOptions extends TargetOptions {
   readonly onReconnect?: ((reason: string) => void) | undefined;
 }
 
-/** Options of `deployPreview`: of a push that waits, and skips the upload of an unchanged bundle. */
+/** Options of `deployPreview`: of a push that waits, and with `pushRecords` skips the upload of an unchanged bundle. */
 export interface DeployPreviewOptions extends Omit<
   PushRuntimeBundleBackendOptions,
   'targetSlug' | 'wait' | 'waitForSlot' | 'create' | 'confirmNew' | 'ifChanged' | 'preview'

@@ -234,6 +234,15 @@ test('a preview that is a copy is confirmed once where nobody knows what its sou
   expect(asked).toEqual(['create-target', 'push']);
 });
 
+test('a preview needs no records of pushes: without them, it is always uploaded', async () => {
+  const {options, calls, host} = await startNameless();
+  for (const isFirst of [true, false]) {
+    const deployed = deployedPreview(await deployPreview({...options, branch: 'a'}, host), 'a');
+    expect(deployed).toMatchObject({created: isFirst, unchanged: false});
+  }
+  expect(calls.filter((call) => call === 'upload')).toHaveLength(2);
+});
+
 test('a preview of a backend that lists no names is one target, which goes down', async () => {
   const {options, slugs, host} = await startNameless();
   const before = [...slugs];
