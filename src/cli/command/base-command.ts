@@ -97,7 +97,8 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     const {changes, isEndless} = this.constructor as typeof BaseCommand;
     if (isEndless) session.output.expectLines();
     const context = new CommandContext(session, flags, this.config, changes === 'service');
-    for (const line of misspeltVariables(session.env)) session.output.warn(line);
+    const names = Object.keys({...this.ctor.baseFlags, ...this.ctor.flags});
+    for (const line of misspeltVariables(session.env, names)) session.output.warn(line);
     try {
       // A dry run has no outcome.
       if (changes !== 'service' || !('output-env' in this.ctor.flags) || flags['dry-run'] === true)

@@ -13,6 +13,7 @@ import {
   definitions,
   secretKeys,
   settingKeys,
+  usualFlag,
   variableOf,
   type SecretKey,
   type SettingKey,
@@ -20,6 +21,7 @@ import {
 import type {CheckOptions} from '../../settings/types.js';
 import {unexpectedArgument} from '../command/error-report.js';
 import type {Output} from '../output/output.js';
+import {flagNamed} from '../setup/other-clients.js';
 import {readSecretInput, type QuestionContext} from '../setup/prompts.js';
 import {loadConfigFile, refuseOtherProject} from './config-file.js';
 import {isApiUnset, serviceUrl, type ServiceKey} from './connection-options.js';
@@ -198,15 +200,31 @@ const otherVariables = [
   ...['TARGET_SLUG', 'BUNDLE_ID', 'DEPLOYMENT_ID', 'STATUS', 'BACKEND', 'URL', 'SHA256'],
 ];
 
-/** What to say of variables that are probably misspelt: without it, `MYCLI_SAFTY` would restrict nothing. */
-export function misspeltVariables(env: Environment): readonly string[] {
+/**
+ * What to say of variables that are probably misspelt, or meant for a flag: without it, `MYCLI_SAFTY` would restrict
+ * nothing. @param flags those of the command
+ */
+export function misspeltVariables(env: Environment, flags: readonly string[]): readonly string[] {
   const prefix = 'MYCLI_';
   const known = [...settingKeys.map((key) => variableOf(key)?.slice(prefix.length) ?? ''), ...otherVariables];
   return Object.keys(env).flatMap((name) => {
     const own = name.slice(prefix.length);
-    const meant = name.startsWith(prefix) && !known.includes(own) ? near(own, known, 2)[0] : undefined;
-    return meant === undefined ? [] : [`Unknown variable: ${name}. Did you mean ${prefix}${meant}?`];
+    if (!name.startsWith(prefix) || known.includes(own)) return [];
+    const [meant] = near(own, known, 2).map((each) => `Did you mean ${prefix}${each}?`);
+    const advice = adviceForFlag(own.toLowerCase().replaceAll('_', '-'), flags) ?? meant;
+    return advice === undefined ? [] : [`Unknown variable: ${name}. ${advice}`];
   });
+}
+
+/** The flag or variable to use instead of a variable that is named like a flag. */
+function adviceForFlag(word: string, flags: readonly string[]): string | undefined {
+  const flagOf = (key: SettingKey) => usualFlag(key)?.name ?? '';
+  const name = flagNamed(word, [...settingKeys.map(flagOf), ...flags])?.replace(/ .*/, '') ?? word;
+  const set = settingKeys.find((key) => flagOf(key) === name);
+  if (set !== undefined) return `Did you mean ${String(variableOf(set))}?`;
+  if (flags.includes(name)) return `Pass --${name}.`;
+  const switched = settingKeys.find((key) => definitions[key].syntax === 'switch' && `no-${flagOf(key)}` === name);
+  return switched && `Set ${String(variableOf(switched))}=false.`;
 }
 
 /** Whether stored credentials are for the client and the token endpoint that are set, if any are. */

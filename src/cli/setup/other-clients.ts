@@ -169,6 +169,7 @@ export const oldFlags: readonly OldWord[] = [
   {client: 'netlify', was: '--dir', now: '--build-directory'},
   {client: 'wrangler', was: '--env', now: '--target'},
   {client: 'others', was: '--production', now: '--target production'},
+  {client: 'others', was: '--key', now: '--api-key'},
   {client: 'others', was: '--file', now: '--from'},
   {client: 'others', was: '--to', now: '--target'},
   {client: 'others', was: '--steps', now: '--to BUNDLE'},

@@ -33,6 +33,30 @@ test.each([['config:show'], ['bundle:list', '-p', 'shop'], ['completion', 'bash'
 );
 
 test.each([
+  ['CONFIG', 'Pass --config.'],
+  ['JSON', 'Pass --json.'],
+  ['VERBOSE', 'Pass --debug.'],
+  ['NO_CREATE', 'Set MYCLI_CREATE=false.'],
+  ['ORIGIN', 'Did you mean MYCLI_RUNTIME_ORIGIN?'],
+  ['KEY', 'Did you mean MYCLI_API_KEY?'],
+  ['ENVIRONMENT', 'Did you mean MYCLI_TARGET?'],
+])('a variable with the name of a flag is told with what does the same: MYCLI_%s', async (name, advice) => {
+  const {stderr} = await mycli(['config:show'], {[`MYCLI_${name}`]: '1'});
+  expect(stderr).toContain(`Warning: Unknown variable: MYCLI_${name}. ${advice}\n`);
+});
+
+test('a variable with the name of a flag is told only to commands that have the flag', async () => {
+  const env = {MYCLI_DRY_RUN: '1', MYCLI_NO_TARGET: '1', MYCLI_YES: '1'};
+  const warningsOf = async (...args: readonly string[]) =>
+    (await mycli(args, env)).stderr.split('\n').filter((line) => line.includes('Unknown variable'));
+  expect(await warningsOf('config:show')).toEqual([]);
+  expect(await warningsOf('push')).toEqual([
+    'Warning: Unknown variable: MYCLI_DRY_RUN. Pass --dry-run.',
+    'Warning: Unknown variable: MYCLI_NO_TARGET. Pass --no-target.',
+  ]);
+});
+
+test.each([
   [['--target', 'staging'], {}, '--target'],
   [[], {MYCLI_TARGET: 'staging'}, 'MYCLI_TARGET'],
 ])('a promotion of a target to itself names what has set the target: %j', async (args, env, name) => {
