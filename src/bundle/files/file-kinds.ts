@@ -163,7 +163,7 @@ interface CheckOptions {
 
 /** Refuses (`ERR_SENSITIVE_FILES`) to publish what is not for visitors. Warns of what is allowed, or may be meant. */
 export async function checkFileKinds(files: readonly BundleFile[], options: CheckOptions): Promise<readonly string[]> {
-  const {buildDirectory, allowSensitiveFiles = false, allowSourceMaps = false, framework} = options;
+  const {buildDirectory, allowSensitiveFiles = false, allowSourceMaps = false, framework, serverOnlyFlag} = options;
   const secrets: (BundleFile & FoundFile & {readonly kind: SecretKind})[] = [];
   for (const file of files) {
     const kind = secretKind(file);
@@ -177,13 +177,14 @@ export async function checkFileKinds(files: readonly BundleFile[], options: Chec
   ];
   if (exposed.length > 0 && !allowSensitiveFiles) throw exposedError(exposed, options);
   const told = framework?.lists === undefined ? unneeded : unneeded.filter(({kind}) => kind.isRefused === true);
+  const flag = serverOnlyFlag?.(told.map(({path}) => path));
+  const remedy =
+    flag === undefined ? exclude : `Exclude them in .bundleignore, unless the server needs them: then pass ${flag}`;
   const isExpected = allowSourceMaps || framework?.sourceMaps === true;
   const maps = isExpected ? [] : published.filter(({path}) => sourceMap.test(path)).map(({path}) => path);
   return [
     ...secretWarnings(secrets),
-    ...(told.length === 0
-      ? []
-      : [`The bundle publishes files that no visitor needs: ${listReasons(told)}. ${exclude}`]),
+    ...(told.length === 0 ? [] : [`The bundle publishes files that no visitor needs: ${listReasons(told)}. ${remedy}`]),
     ...(maps.length === 0
       ? []
       : [

@@ -43,9 +43,20 @@ describe('planBundle', () => {
     ['prisma/schema.prisma', 'a database schema'],
     ['index.html.old', 'a backup'],
   ])('planBundle: of %s, a warning tells', async (path, reason) => {
-    expect(await warningsOf({[`build/static/a/${path}`]: ''})).toContain(
-      `The bundle publishes files that no visitor needs: static/a/${path} (${reason}). Exclude them in .bundleignore.`,
-    );
+    const told = `The bundle publishes files that no visitor needs: static/a/${path} (${reason}). Exclude them in .bundleignore`;
+    expect(await warningsOf({[`build/static/a/${path}`]: ''})).toContainEqual(expect.stringContaining(told));
+  });
+
+  test('planBundle: what no visitor needs may be for the server, and stays in the bundle as the warning says', async () => {
+    const tree = {'build/package.json': '{}'};
+    const ssrOnly = ['ssr.js', 'server/**/*'];
+    expect(await warningsOf(tree, {ssrOnly})).toEqual([
+      'The bundle publishes files that no visitor needs: package.json (the packages of the project). Exclude them in ' +
+        ".bundleignore, unless the server needs them: then pass --ssr-only 'ssr.js,server/**/*,package.json'",
+    ]);
+    const {warnings, files} = await plan(tree, {ssrOnly: [...ssrOnly, 'package.json']});
+    expect(warnings).toEqual([]);
+    expect(files).toContainEqual(expect.objectContaining({path: 'package.json', ssrOnly: true}));
   });
 
   test.each([
