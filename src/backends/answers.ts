@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {isRecord} from '../text/json.js';
 import {suggestNames} from '../text/suggest.js';
 import {readJsonBody, wrongAnswer} from '../http/index.js';
@@ -125,7 +125,7 @@ export async function fetchPage<Row, Item>(
 const lasting: ReadonlySet<string> = new Set(['ERR_UNAUTHORIZED', 'ERR_OAUTH', 'ERR_TLS', 'ERR_MAINTENANCE']);
 
 /** Whether a change would fail, too: the service refused the credentials, is read-only, or has a bad certificate. */
-export function failsEveryRequest(error: unknown): boolean {
+export function failsEveryRequest(error: unknown): error is RuntimeCliError {
   return isRuntimeCliError(error) && lasting.has(error.code);
 }
 

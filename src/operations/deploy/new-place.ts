@@ -4,7 +4,7 @@ import {failsEveryRequest} from '../../backends/answers.js';
 import {quickLook, unlessUnreadable} from '../call-backend.js';
 import {refuseUnsafe, safetyOf} from '../guard/safety.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {NewPlace, ReleaseOptions} from '../options.js';
+import type {DryRunOptions, NewPlace, ReleaseOptions} from '../options.js';
 import {
   describeReached,
   knownAmong,
@@ -15,7 +15,7 @@ import {
 } from '../targets/find-targets.js';
 
 /** What a call is about to use, and what it says about creating that. */
-export interface PlaceOptions extends Pick<ReleaseOptions, 'create' | 'confirmNew'> {
+export interface PlaceOptions extends DryRunOptions, Pick<ReleaseOptions, 'create' | 'confirmNew'> {
   /** Undefined if only the project is used. */
   readonly targetSlug?: string | undefined;
 }
@@ -28,18 +28,28 @@ export interface PlaceLook {
 }
 
 /**
- * Looks for what may be mistyped, with retries, for a short time. A look that fails ends no push, but is told.
+ * Looks for what may be mistyped, with retries, for a short time. A look that fails ends no push, but is told: in a dry
+ * run as a warning if the push would fail, too.
  * @param place what is looked for: `target qa`
  */
 async function lookPatiently<Result>(
   open: OpenBackend,
-  place: string,
+  {place, dryRun}: DryRunOptions & {readonly place: string},
   look: (open: OpenBackend) => Promise<Result>,
 ): Promise<Result | undefined> {
-  const found = await quickLook(open, async (again) => ({result: await look(again)}), {once: false, longestMs: 5000});
+  const looking = async (again: OpenBackend) =>
+    look(again).then(
+      (result) => ({result}),
+      (failure: unknown) => ({failure}),
+    );
+  const seen = await quickLook(open, looking, {once: false, longestMs: 5000});
   open.signal.throwIfAborted();
-  if (found === undefined) open.host.outlet.note(`Could not check whether the ${place} exists.`);
-  return found?.result;
+  if (seen !== undefined && 'result' in seen) return seen.result;
+  const failure = seen?.failure;
+  const {outlet} = open.host;
+  if (dryRun && failsEveryRequest(failure)) outlet.warn(failure.message, failure.advice);
+  else outlet.note(`Could not check whether the ${place} exists.`);
+  return undefined;
 }
 
 const notCreated = 'None is created because of --no-create (create: false, MYCLI_CREATE=false).';
@@ -47,14 +57,14 @@ const notCreated = 'None is created because of --no-create (create: false, MYCLI
 /** Looks whether a call would create its target or project. @throws RuntimeCliError if that is forbidden */
 export async function lookForPlace(
   open: OpenBackend,
-  {create, confirmNew, targetSlug}: PlaceOptions,
+  {create, confirmNew, targetSlug, dryRun}: PlaceOptions,
 ): Promise<PlaceLook> {
   const isForbidden = create === false || safetyOf(open.host).includes('no-create');
   if (!isForbidden && (confirmNew === undefined || create === true)) return {};
-  if (targetSlug === undefined) return {newPlace: await newProject(open, isForbidden)};
+  if (targetSlug === undefined) return {newPlace: await newProject(open, {isForbidden, dryRun})};
   const targets = isForbidden
     ? await readTargets(open)
-    : await lookPatiently(open, `target ${targetSlug}`, targetsIfListed);
+    : await lookPatiently(open, {place: `target ${targetSlug}`, dryRun}, targetsIfListed);
   if (targets === undefined) return {};
   const known = targets.find((item) => item.targetSlug === targetSlug);
   if (known !== undefined) return {listedUrl: known.url};
@@ -65,10 +75,15 @@ export async function lookForPlace(
   return {newPlace: project ?? {kind: 'target', slug: targetSlug, meant}};
 }
 
-async function newProject(open: OpenBackend, isForbidden = false): Promise<NewPlace | undefined> {
+async function newProject(
+  open: OpenBackend,
+  {isForbidden = false, dryRun}: DryRunOptions & {readonly isForbidden?: boolean} = {},
+): Promise<NewPlace | undefined> {
   const {projectSlug: slug} = open;
   const others = await otherProjects(open, (read) =>
-    isForbidden ? unlessUnreadable(open, read(open), failsEveryRequest) : lookPatiently(open, `project ${slug}`, read),
+    isForbidden
+      ? unlessUnreadable(open, read(open), failsEveryRequest)
+      : lookPatiently(open, {place: `project ${slug}`, dryRun}, read),
   );
   if (others === undefined) return undefined;
   const meant = near(slug, others, mostWrong(slug));
