@@ -1,4 +1,5 @@
-import {resolve} from 'node:path';
+import {existsSync} from 'node:fs';
+import {join, resolve} from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {inspect} from 'node:util';
 import type {Command, Interfaces} from '@oclif/core';
@@ -15,6 +16,7 @@ import {asClause, asSentence, oneLine} from '../../text/sentence.js';
 import {shellLine} from '../../text/suggest.js';
 import {endedByPlugin, endsCommand, isOclifError, requestedExitCode} from './error-report.js';
 import {
+  commandSources,
   goesOn,
   packageProblem,
   pluginListProblem,
@@ -190,6 +192,28 @@ function hookIn(module: unknown, name: string): HookFunction {
   return hook as HookFunction;
 }
 
+/** A linked plugin whose commands are not built: they run from their TypeScript, as its hooks do. */
+class SourcePlugin extends Plugin {
+  override async findCommand(id: string): Promise<Command.Class> {
+    const {loadModule} = await import('../../modules/load-module.js');
+    const base = join(this.commandsDir ?? this.root, ...id.split(':'));
+    const exported = await loadModule(existsSync(`${base}.ts`) ? `${base}.ts` : join(base, 'index.ts'));
+    const command = Object.values(exported).find(
+      (one): one is Command.Class => typeof one === 'function' && 'run' in one,
+    );
+    if (command === undefined) throw new Error('it exports no command');
+    return Object.assign(command, {id, plugin: this});
+  }
+}
+
+/** A plugin as a linked one, so that none of its commands takes the place of ours. */
+function linkedPlugin({name, root}: {readonly name: string; readonly root: string}): Plugin {
+  const commandsDir = commandSources(root);
+  const options = {name, root, type: 'link'};
+  if (commandsDir === undefined) return new Plugin(options);
+  return Object.assign(new SourcePlugin({...options, ignoreManifest: true}), {commandsDir});
+}
+
 /** oclif's configuration with the project's plugins. A plugin that the user has installed or linked goes before. */
 export async function loadConfig(options: HostOptions, args: readonly string[]): Promise<HostConfig> {
   const config = new HostConfig(options);
@@ -201,17 +225,17 @@ export async function loadConfig(options: HostOptions, args: readonly string[]):
     output.warn([problem.message, problem.suggestion ?? []].flat().join(' '));
   };
   const found = projectPlugins(options.root, args, {cwd, env, report}).filter(({name}) => !config.plugins.has(name));
-  if (found.length === 0) return config;
   const {plugins} = config;
-  for (const {name, root} of found) {
-    // As linked ones, so that none of their commands takes the place of ours.
-    const plugin = new Plugin({name, root, type: 'link'});
+  const unbuilt = [...plugins.values()].filter(({type, root}) => type === 'link' && commandSources(root) !== undefined);
+  if (found.length + unbuilt.length === 0) return config;
+  for (const one of [...unbuilt, ...found]) {
+    const plugin = linkedPlugin(one);
     try {
       await plugin.load();
       plugins.set(plugin.name, plugin);
     } catch (thrown) {
-      const message = asSentence(`Plugin ${name} of the project is left out: ${messageOf(thrown)}`);
-      report({plugin: name, message, suggestion: reinstall});
+      const message = asSentence(`Plugin ${one.name} of the project is left out: ${messageOf(thrown)}`);
+      report({plugin: one.name, message, suggestion: reinstall});
     }
   }
   const extended = new HostConfig({...config.options, plugins});

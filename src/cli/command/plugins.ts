@@ -220,9 +220,13 @@ export function lackingPart(root: string): PluginProblem | undefined {
   const manifest = readPluginManifest(join(root, 'package.json'));
   const {hooks, commands} = asRecord(manifest?.['oclif']);
   const name = String(manifest?.['name']);
-  const lacking = [...Object.values(asRecord(hooks)).flat(), commands]
-    .flatMap(targetOf)
-    .find((path) => !isThere(root, path) && typescriptOf(root, path) === undefined);
+  const lacking = [
+    ...Object.values(asRecord(hooks))
+      .flat()
+      .flatMap(targetOf)
+      .filter((path) => typescriptOf(root, path) === undefined),
+    ...(commandSources(root) === undefined ? targetOf(commands) : []),
+  ].find((path) => !isThere(root, path));
   if (lacking === undefined) return undefined;
   if (isInModules(root)) {
     const suggestion = 'Report it to its authors: "files" in its package.json may leave it out.';
@@ -241,11 +245,17 @@ function isInModules(root: string): boolean {
   return root.split(sep).includes('node_modules');
 }
 
+/** The folder with the TypeScript of a linked plugin's commands, if they are not built: `src/commands` or `commands`. */
+export function commandSources(root: string): string | undefined {
+  const {commands} = asRecord(readPluginManifest(join(root, 'package.json'))?.['oclif']);
+  return targetOf(commands).flatMap((path) => typescriptOf(root, path, '') ?? [])[0];
+}
+
 /** The TypeScript of a file of a linked plugin that is not built: `hook.ts` or `src/hook.ts` for `dist/hook.js`. */
-export function typescriptOf(root: string, path: string): string | undefined {
+export function typescriptOf(root: string, path: string, ending = '.ts'): string | undefined {
   const [, rest] = /^(?:\.\/)?[^/]+\/(.+?)(?:\.js)?$/.exec(path) ?? [];
   if (rest === undefined || isThere(root, path) || isInModules(root)) return undefined;
-  return [`${rest}.ts`, `src/${rest}.ts`].map((file) => resolve(root, file)).find((file) => existsSync(file));
+  return [rest + ending, `src/${rest}${ending}`].map((file) => resolve(root, file)).find((file) => existsSync(file));
 }
 
 async function peerProblem(name: string, peers: unknown, version: string): Promise<readonly PluginProblem[]> {

@@ -422,7 +422,7 @@ test('a push says that another one has deployed after it, and does not advise to
   expect(overtaken.stderr).toContain('Warning: qa runs bundle b3, which was deployed after this one.');
 });
 
-test.each(['module', 'commonjs'])('a linked plugin in TypeScript runs its hook without a build (%s)', async (type) => {
+test.each(['module', 'commonjs'])('a linked plugin in TypeScript runs without a build (%s)', async (type) => {
   await using bench = await createPluginBench();
   const root = join(bench.root, 'mycli-plugin-typed');
   const files = {
@@ -448,6 +448,24 @@ test.each(['module', 'commonjs'])('a linked plugin in TypeScript runs its hook w
   expect(pushed).toMatchObject({code: 0, stdout: expect.stringContaining('Pushed bundle btyped') as string});
   const command = await bench.mycli(['typed:greet']);
   expect(command).toMatchObject({code: 2, stderr: expect.stringContaining(unbuilt) as string});
+  await symlink(join(dirname(dirname(binary)), 'node_modules'), join(root, 'node_modules'));
+  await mkdir(join(root, 'src/commands/typed'), {recursive: true});
+  for (const file of ['typed/greet.ts', 'typed/index.ts']) {
+    await writeFile(
+      join(root, 'src/commands', file),
+      `import {Command, Flags} from '@oclif/core';
+      import {name} from '../../name.js';
+      export default class Greet extends Command {
+        static override flags = {name: Flags.string({default: name})};
+        async run(): Promise<void> { this.log('${file} ' + (await this.parse(Greet)).flags.name); }
+      }`,
+    );
+  }
+  expect(await bench.mycli(['typed:greet'])).toMatchObject({code: 0, stdout: 'typed/greet.ts typed\n', stderr: ''});
+  expect((await bench.mycli(['typed', 'greet', '--name', 'me'])).stdout).toBe('typed/greet.ts me\n');
+  expect((await bench.mycli(['typed'])).stdout).toBe('typed/index.ts typed\n');
+  expect((await bench.mycli(['typed:greet', '--help'])).stdout).toContain('--name=<value>');
+  expect((await bench.mycli(['typed:greet', '--nome', 'x'])).code).toBe(2);
   // What is built is what runs.
   await mkdir(join(root, 'dist/src'), {recursive: true});
   await writeFile(join(root, 'dist/src/hook.js'), 'throw new Error("the built hook");\n');
