@@ -130,12 +130,12 @@ export async function callInContext<Result>(
   const work = callBackend(backend, doing, own, () => call({...context, http, signal: own, onAbort}), secrets);
   const late = new Promise<never>((_resolve, reject) => {
     if (backend.plugin === undefined) return;
-    // It may clean up, and never end by itself. Of an aborted write, the end tells what has happened.
+    // It may clean up, and never end by itself. Of what is no mere look, the end tells what has happened.
     const giveUp = () => {
       clearInterval(watch);
       watch = setTimeout(() => reject(own.reason), endOfCallMs);
     };
-    (effect === 'writes' ? stalled.signal : own).addEventListener('abort', giveUp, once);
+    (effect === 'reads' && repeatable ? own : stalled.signal).addEventListener('abort', giveUp, once);
     // An SDK that has the same limit knows more of what has happened: its error comes first.
     watch = activity.watch(requestMs + endOfCallMs, () => stalled.abort(noProgress(backend, row, requestMs)));
   });
