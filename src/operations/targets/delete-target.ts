@@ -3,6 +3,7 @@ import type {DeleteTargetOptions, DoomedTarget} from './options.js';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {isProductionName, refuseUnsafe} from '../guard/safety.js';
 import {allowChange, invoke, isSettled, quickLook} from '../call-backend.js';
+import {pollUntil} from '../deploy/poll.js';
 import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import {explainMissing} from '../explain-missing.js';
@@ -18,7 +19,6 @@ export async function findDoomed(
   const item = targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug, {advice: []});
   const isProduction = production || item.production === true || isProductionName(targetSlug);
   refuseProduction(targetSlug, {production: isProduction, force}, open.host);
-  if (open.backend.name === 'api') await refusePrimary(open, targetSlug);
   const status = open.backend.listDeployments && (await quickLook(open, (again) => targetStatus(again, item)));
   const {bundleId, message} = status?.live ?? {};
   return {...item, running: bundleId === undefined ? undefined : {bundleId, message}};
@@ -38,8 +38,8 @@ export function refuseProduction(
   });
 }
 
-/** Refuses the primary target: with OAuth at once, since that service never deletes it, else if the service has. */
-async function refusePrimary(open: OpenBackend, targetSlug: string, refusal?: RuntimeCliError): Promise<void> {
+/** Says of a target that the service has refused to delete that it is the primary one, if it is. */
+async function explainPrimary(open: OpenBackend, targetSlug: string, refusal: RuntimeCliError): Promise<void> {
   const details = await quickLook(open, (again) => invoke(again, 'readTarget', {targetSlug}));
   open.signal.throwIfAborted();
   if (details?.primary !== true) return;
@@ -50,20 +50,42 @@ async function refusePrimary(open: OpenBackend, targetSlug: string, refusal?: Ru
       [{run: ['target:apply', 'SLUG', ...open.flags()]}],
     ],
     details: {targetSlug},
-    status: refusal?.status,
+    status: refusal.status,
     cause: refusal,
   });
 }
 
-/** @throws RuntimeCliError if another target is gone than the one that was to be deleted. */
-async function refuseWrongOne(open: OpenBackend, targetSlug: string, before: readonly TargetItem[]): Promise<void> {
-  const after = await targetsIfListed(open);
-  const left = after?.find((item) => item.targetSlug === targetSlug);
-  if (after === undefined || left === undefined || left.state === 'deleting') return;
-  const gone = before.map((item) => item.targetSlug).filter((slug) => after.every((item) => item.targetSlug !== slug));
-  if (gone.length === 0) return;
-  const message = `Target ${targetSlug} is still listed after its deletion, but no longer ${gone.join(', ')}.`;
-  throw createError('ERR_BACKEND_FAILED', message, {details: {targetSlug, gone}});
+/** @throws RuntimeCliError if a target stays in the list, which may be late, or if another one is gone instead. */
+async function verifyGone(open: OpenBackend, targetSlug: string, before: readonly TargetItem[]): Promise<void> {
+  let left: TargetItem | undefined;
+  await pollUntil(open, {
+    defaults: {pollInterval: 2, timeout: 60},
+    // The service has accepted the deletion: if nobody can look, that is no failure.
+    look: (polled) => targetsIfListed(polled).catch(() => undefined),
+    judge(after = []) {
+      left = after.find((item) => item.targetSlug === targetSlug && item.state !== 'deleting');
+      if (left === undefined) return true;
+      const isGone = ({state, targetSlug: slug}: TargetItem) =>
+        state !== 'deleting' && after.every((item) => item.targetSlug !== slug);
+      const gone = before.filter(isGone).map((item) => item.targetSlug);
+      if (gone.length === 0) return undefined;
+      const message = `Target ${targetSlug} is still listed after its deletion, but no longer ${gone.join(', ')}.`;
+      throw createError('ERR_BACKEND_FAILED', message, {details: {targetSlug, gone}});
+    },
+    late: () => true,
+  });
+  open.signal.throwIfAborted();
+  if (left === undefined) return;
+  const {state} = left;
+  const shown = state === undefined ? '' : ` as ${state}`;
+  const message = `The service has accepted the deletion of target ${targetSlug}, but still lists it${shown}.`;
+  if (state !== undefined)
+    throw createError('ERR_OUTCOME_UNKNOWN', message, {
+      suggestions: [['Check the targets of the project: ', {run: ['target:list', ...open.flags()]}]],
+      details: {targetSlug, state},
+    });
+  // It may be about to go.
+  open.host.outlet.warn(message);
 }
 
 /** Deletes a target, once. If the answer is unclear, it looks. False: someone else has deleted it (`ifExists`). */
@@ -81,7 +103,7 @@ export async function deleteTargetFrom(
     await invoke(open, 'deleteTarget', {targetSlug});
   } catch (error) {
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-    if (error.status === 409) await refusePrimary(open, targetSlug, error);
+    if (error.status === 409) await explainPrimary(open, targetSlug, error);
     const isMissing = error.status === 404;
     const explain = explainMissing(open, {targetSlug, capability: 'delete-target'});
     if (isMissing ? !ifExists : isSettled(error)) return explain(error);
@@ -97,6 +119,6 @@ export async function deleteTargetFrom(
     if (isMissing) return explain(error);
     throw error;
   }
-  if (before !== undefined) await refuseWrongOne(open, targetSlug, before);
+  if (before !== undefined) await verifyGone(open, targetSlug, before);
   return true;
 }

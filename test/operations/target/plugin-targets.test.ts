@@ -7,6 +7,7 @@ import type {
   TargetItem,
   TargetRequest,
   TargetSettings,
+  TargetState,
   UpdateTargetRequest,
 } from '../../../src/backends/contract.js';
 import {checkBackendShape} from '../../../src/backends/plugins/checked-backend.js';
@@ -96,6 +97,41 @@ test('a deletion that removes another target than the one that is named fails, a
   await expect(targets.deleteTarget({...options, targetSlug: 'qa-old'}, host)).rejects.toMatchObject({
     code: 'ERR_BACKEND_FAILED',
     message: 'Target qa-old is still listed after its deletion, but no longer qa.',
+  });
+});
+
+describe('a target that is listed after its deletion', () => {
+  /** Deletes nothing until the list was read so often. */
+  async function removeLate(looks: number, state?: TargetState) {
+    let left = Infinity;
+    const {options, host} = await startNameless({
+      listTargets: async () => ({items: [{targetSlug: 'qa'}, ...((left -= 1) > 0 ? [{targetSlug: 'aa', state}] : [])]}),
+      deleteTarget: async () => void (left = looks),
+    });
+    return targets.deleteTarget({...options, ...{pollInterval: 0.01, timeout: 0.3}, targetSlug: 'aa'}, host);
+  }
+
+  test('for a moment is deleted', async () => {
+    expect(await removeLate(3, 'ready')).toMatchObject({deleted: true, warnings: []});
+  });
+
+  test('as being deleted is not waited for', async () => {
+    expect(await removeLate(Infinity, 'deleting')).toMatchObject({deleted: true, warnings: []});
+  });
+
+  test('without a state is reported as listed', async () => {
+    expect(await removeLate(Infinity)).toMatchObject({
+      deleted: true,
+      warnings: ['The service has accepted the deletion of target aa, but still lists it.'],
+    });
+  });
+
+  test('as ready may not be deleted', async () => {
+    await expect(removeLate(Infinity, 'ready')).rejects.toMatchObject({
+      code: 'ERR_OUTCOME_UNKNOWN',
+      message: 'The service has accepted the deletion of target aa, but still lists it as ready.',
+      suggestions: [expect.stringContaining('mycli target:list')],
+    });
   });
 });
 
