@@ -170,7 +170,9 @@ function otherFlags(words: readonly string[], settings: readonly RunSetting[]): 
     legacy: [...api, ...apiLogin, ...plugins],
     api: [...legacy, ...legacyLogin, ...plugins],
   };
-  const place = words.includes('--origin') ? 'legacy' : words.includes('--api-origin') ? 'api' : name;
+  const [, kind] = wordsOf('--kind', words);
+  const isLegacy = kind === undefined ? words.includes('--origin') : kind === 'api-key';
+  const place = isLegacy ? 'legacy' : kind !== undefined || words.includes('--api-origin') ? 'api' : name;
   return [
     ...(others[place] ?? [...legacy, ...legacyLogin, ...api, ...apiLogin]),
     ...(words.includes('--archive') ? folders : []),

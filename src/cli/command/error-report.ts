@@ -16,6 +16,7 @@ import {settingKeys, usualFlag, variableOf, type SettingKey} from '../../setting
 import type {Output} from '../output/output.js';
 import {placesOf} from '../settings/settings.js';
 import type {EventError} from '../../operations/events.js';
+import {pipeSecret} from '../setup/prompts.js';
 import {commandNamed, flagNamed, needlessFlags, oldFlags} from '../setup/other-clients.js';
 
 export function reportOf(error: RuntimeCliError, output: Pick<Output, 'texts'>): EventError {
@@ -159,6 +160,8 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
   const lines = withoutEscapeSequences(withoutMarks(message))
     .replace('See more help with --help', '')
     .replace(/^Parsing (--[\w-]+)\s+/, '$1: ')
+    // It may be a secret.
+    .replace(/^(Expected --[\w-]+)=.*(?= to be one of: )/m, '$1')
     .replace(/^The following errors? occurred:/, '')
     .split('\n');
   const reasons = lines.map((line) => line.trim()).filter((line) => line !== '');
@@ -230,8 +233,9 @@ function describeUnknownFlags(
 ): Description {
   const names = unknown.map(flagOf);
   const suggestions = names.flatMap((name): readonly Suggestion[] => {
-    if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
-      return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
+    if (command === 'auth:login' && /^-(?:k|-(?:api-)?(?:key|token)|-(?:client-)?secret|-password)$/.test(name)) {
+      const [kind] = /client-secret|api-token/.exec(name) ?? [];
+      return [pipeSecret(kind, 'A login reads the secret from a prompt, or from stdin: ')];
     }
     if (isJsonFlag(name, typed)) return ['Did you mean --json?'];
     const needless = needlessFlags.find(({flags, command: only = command}) => flags.test(name) && only === command);

@@ -58,7 +58,7 @@ export async function confirmDestinations(
   const each = (of: (destination: Destination) => string) => [...new Set(unknown.map(of))].join(' and ');
   const places = each((one) => shownAddress(one.url));
   const secrets = each(({secret}) => secret);
-  if (asks) {
+  if (asks && context.output.interactive) {
     const question = `${file} names ${places}, which has no login on this machine. Send the ${secrets} there?`;
     await confirm(question, 'Cancelled. Nothing was sent.', context);
     return unknown.map((one) => one.url);

@@ -132,7 +132,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
       : `${label} for ${origin}`;
   const enter = (input: string): Entered => {
     const keyFile = kind === 'api-key' ? keyFileIn(input) : undefined;
-    const secret = checkedSecret(keyFile?.key ?? input, `the ${label}`, [enterSecret]);
+    const secret = checkedSecret(keyFile?.key ?? input, `the ${label}`, [enterSecret(kind)]);
     const organizationId = settings.organizationId?.value;
     const scopes = settings.scopes?.value;
     const credentials: OriginCredentials = {
@@ -170,7 +170,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
       const trusting = `pass --${String(definitions[key].flag?.name)} ${shellLine(address)}`;
       return [{url: address, file: source.name, secret: label, trusting}];
     }),
-    ask: async () => enter(await readSecretInput(prompt, context)),
+    ask: async () => enter(await readSecretInput(prompt, context, pipeSecret(kind))),
   };
 }
 
@@ -197,7 +197,7 @@ export async function importedLogin(
   const {[setting]: secret} = imported;
   if (secret === undefined) {
     const message = `No other client has stored the ${definitions[setting].label}.`;
-    throw createError('ERR_CREDENTIALS_MISSING', message, {suggestions: [enterSecret]});
+    throw createError('ERR_CREDENTIALS_MISSING', message, {suggestions: [enterSecret(kind)]});
   }
   const complete = kind === 'api-key' ? imported : await withOrganization(context, imported);
   const login = builtInLogin(context, complete, kind);
@@ -336,7 +336,7 @@ async function signInToPlugin(
 function tellFailure({output, signal}: CommandContext, error: unknown): RuntimeCliError {
   const ends = ['ERR_INTERRUPTED', 'ERR_OUTPUT', 'ERR_USAGE'];
   if (signal.aborted || !isRuntimeCliError(error) || ends.includes(error.code)) throw error;
-  output.error(error.message, error.advice.includes(pipeSecret) ? [pipeSecret] : []);
+  output.error(error.message, error.code === 'ERR_OPTION_INVALID' ? error.advice : []);
   return error;
 }
 
@@ -375,7 +375,7 @@ export async function signIn(
   for (;;) {
     const login = builtInLogin(context, answers, kind);
     try {
-      input ??= await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context);
+      input ??= await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context, pipeSecret(kind));
       if (asks && input.trim() === '') return {answers};
       await verifyAndStore(context, login.enter(input), verifies);
       return {answers, stored: kind};

@@ -5,7 +5,7 @@ import {text} from 'node:stream/consumers';
 import {setImmediate, setTimeout} from 'node:timers/promises';
 import type * as Prompts from '@inquirer/prompts';
 import {isCI} from 'ci-info';
-import {type CommandToRun, createError, isRuntimeCliError, type Suggestion} from '../../errors/index.js';
+import {createError, isRuntimeCliError, type Suggestion} from '../../errors/index.js';
 import {looksSecret} from '../../http/redact.js';
 import {onWindows, type Environment} from '../../text/platform.js';
 import type {Output} from '../output/output.js';
@@ -96,28 +96,34 @@ export function askChoice(
   );
 }
 
-const login: CommandToRun = {run: ['auth:login']};
-const piped: readonly (string | CommandToRun)[] = onWindows ? ['type FILE | ', login] : [login, ' < FILE.'];
-export const pipeSecret: Suggestion = ['Pipe it: ', ...piped];
-export const enterSecret: Suggestion = ['Enter it in a terminal, or pipe it: ', ...piped];
+/** How to log in with a secret of this kind from a file. Without a kind: with that of a plugin's backend. */
+export function pipeSecret(kind?: string, lead = 'Pipe it: '): Suggestion {
+  const login = {run: ['auth:login', ...(kind === undefined ? [] : ['--kind', kind])]};
+  return onWindows ? [`${lead}type FILE | `, login] : [lead, login, ' < FILE.'];
+}
+
+export function enterSecret(kind: string): Suggestion {
+  return pipeSecret(kind, 'Enter it in a terminal, or pipe it: ');
+}
 
 /** Reads a secret: one line, typed in a terminal without echo, or all of stdin. */
 export async function readSecretInput(
   what: string,
   context: QuestionContext,
-  suggestion: Suggestion = pipeSecret,
+  suggestion = pipeSecret(),
 ): Promise<string> {
   if (context.stdin.isTTY !== true) {
     // Whoever forgot to close a pipe would wait without knowing for what.
     context.output.info(`Reading from stdin, until it ends: ${what}.`);
     return text(context.stdin);
   }
-  return ask(`${what}:`, '[input is masked]', context, async ({password}, shown, terminal, hasMore) => {
+  const asking: Prompt<string> = async ({password}, shown, terminal, hasMore) => {
     const secret = await password({...shown, toggleMask: false}, terminal);
     if (!(await hasMore())) return secret;
     const message = `The ${what} has more than one line, which cannot be entered here.`;
     throw createError('ERR_OPTION_INVALID', message, {suggestions: [suggestion]});
-  });
+  };
+  return ask(`${what}:`, '[input is masked]', context, asking, suggestion);
 }
 
 const asciiTheme = {
@@ -149,19 +155,21 @@ function wrapped(text: string, lead: string, {output}: Pick<QuestionContext, 'ou
 /**
  * Asks a question, and again when the process goes on after Ctrl-Z. Asking where nobody could see it is an error.
  * @param hint what the prompt shows behind the question
+ * @param otherwise what to do without a terminal
  */
 async function ask<Answer>(
   question: string,
   hint: string,
   context: QuestionContext,
   prompt: Prompt<Answer>,
+  otherwise: Suggestion = 'If the command has --yes, pass it to be asked nothing.',
 ): Promise<Answer> {
   const {output, signal} = context;
   const cleaned = output.clean(question);
   if (!output.interactive) {
     const reason = output.stream.isTTY === true ? 'TERM is dumb, or CI is set' : 'stderr is not a terminal';
     throw createError('ERR_USAGE', `"${cleaned}" cannot be asked, because ${reason}.`, {
-      suggestions: ['Run it in a terminal without redirecting stderr, or answer with flags.'],
+      suggestions: ['Run it in a terminal without redirecting stderr.', otherwise],
     });
   }
   // By name, so that the bundle has no other prompts.

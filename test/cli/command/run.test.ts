@@ -31,7 +31,7 @@ describe('what oclif complains about', () => {
     ],
     [['require'], 'Missing argument: BUNDLE', 'Run mycli bundle:list to list the bundles.'],
     [['fail'], 'Missing flag: --how VALUE'],
-    [['show', '--color', 'blue'], 'Expected --color=blue to be one of: red, green.'],
+    [['show', '--color', 'blue'], 'Expected --color to be one of: red, green.'],
     [['show', '--number', 'x'], '--number: Expected an integer but received: x.'],
     [['show', '--need', 'x'], 'All of the following must be provided when using --need: --color.'],
     [['show', '--target'], 'Flag --target expects a value.'],

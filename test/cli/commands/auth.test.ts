@@ -97,9 +97,32 @@ describe('auth:login', () => {
     });
     expect([await modeOf(folder), await modeOf(file)]).toEqual(['700', '600']);
     expect((await mycli(args, {stdin: ''})).stdout).toContain(
-      `pipe it: mycli auth:login --origin ${runtimeOrigin}/base --api-user ann < FILE.`,
+      `pipe it: mycli auth:login --kind api-key --origin ${runtimeOrigin}/base --api-user ann < FILE.`,
     );
     expect(await readdir(folder)).toEqual(['credentials.json']);
+  });
+
+  test('advises to pipe a secret to the service that it is for, whatever variables and the configuration name', async () => {
+    const cwd = await makeFolder({'mycli.config.json': JSON.stringify({origin: runtimeOrigin})});
+    const env = {MYCLI_RUNTIME_ORIGIN: 'https://other.example', MYCLI_API_KEY: canaries.key};
+    const args = ['auth:login', '--api-origin', apiOrigin, '--kind', 'api-token'];
+    const {stderr} = await mycli(args, {stdin: '', cwd, env});
+    const advice = `--kind api-token --api-origin ${apiOrigin}`;
+    expect(stderr).toContain(`pipe it: mycli login ${advice} < FILE.\n`);
+    const pasted = await mycli(['auth:login', ...advice.split(' '), '--json'], {stdin: canaries.token, cwd});
+    expect(JSON.parse(pasted.stdout)).toMatchObject({origin: apiOrigin, kind: 'api-token'});
+  });
+
+  test.each([
+    [['-k', canaries.key], 'mycli login < FILE.'],
+    [['--key', canaries.key], 'mycli login < FILE.'],
+    [['--token', canaries.key], 'mycli login < FILE.'],
+    [['--api-token', canaries.key], 'mycli login --kind api-token < FILE.'],
+    [['--kind', canaries.key], 'Expected --kind to be one of: api-key, client-secret, api-token.'],
+  ])('says how to pass the secret of %j, without repeating it', async (flags, advice) => {
+    const {code, stderr} = await mycli(['auth:login', ...flags]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(advice);
   });
 
   test('keeps what is stored for others, and replaces its own; modes become right again', async () => {

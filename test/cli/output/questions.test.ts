@@ -231,13 +231,25 @@ describe.skipIf(!hasScript)('a question', () => {
   });
 
   test.each([
-    ['init --runtime-backend legacy', '"Project slug:" cannot be asked, because stderr is not a terminal.'],
-    ['login', `"API key for ORIGIN:" cannot be asked, because stderr is not a terminal.`],
-  ])('that cannot be seen is an error: mycli %s 2> err.txt', async (command, message) => {
+    ['init --runtime-backend legacy', '"Project slug:"', 'If the command has --yes, pass it to be asked nothing.'],
+    ['login', `"API key for ORIGIN:"`, 'Pipe it: mycli login --kind api-key --origin ORIGIN < FILE.'],
+  ])('that cannot be seen is an error, which says what to do: mycli %s 2> err.txt', async (command, asked, advice) => {
     const terminal = openTerminal(`${mycli} ${command} 2> err.txt`, {cwd: root, env: {...env, MYCLI_PROJECT: ''}});
     expect(await terminal.ended).toBe(2);
-    expect(await readFile(join(root, 'err.txt'), 'utf8')).toContain(message.replace('ORIGIN', runtime.origin));
+    const told = (await readFile(join(root, 'err.txt'), 'utf8')).replaceAll(runtime.origin, 'ORIGIN');
+    expect(told).toContain(`${asked} cannot be asked, because stderr is not a terminal.`);
+    expect(told).toContain(advice);
     expect(await readdir(root)).toEqual(['build', 'err.txt']);
+  });
+
+  test('about an address of the configuration that cannot be seen sends nothing, and names the flag and variable', async () => {
+    await writeFile(join(root, 'mycli.config.json'), JSON.stringify({origin: runtime.origin}));
+    const own = {...env, MYCLI_RUNTIME_ORIGIN: '', MYCLI_API_KEY: runtime.credentials.apiKey};
+    const terminal = openTerminal(`${mycli} list 2> err.txt`, {cwd: root, env: own});
+    expect(await terminal.ended).toBe(3);
+    const told = await readFile(join(root, 'err.txt'), 'utf8');
+    expect(told).toContain(`pass --origin ${runtime.origin}. In CI, list ${runtime.origin} in MYCLI_TRUSTED_ORIGINS.`);
+    expect(runtime.requests).toEqual([]);
   });
 
   test('of a second init may be answered too late: the first one has written', async () => {
