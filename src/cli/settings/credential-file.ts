@@ -105,8 +105,10 @@ export function withCredentialSource(
   const label = key === undefined ? `secret of the ${backend} backend` : definitions[key].label;
   const check = `The ${label} comes from ${name}. Check that it is complete, still valid and for this server.`;
   const isOneOfMany = kind === 'config' || name === variableOf('backendOptions');
-  const removing = isOneOfMany ? `remove it from ${name} and ` : kind === 'environment' ? `unset ${name} and ` : '';
-  const login: Suggestion = [`To store another, ${removing}run: `, {run: ['auth:login']}];
+  const removing = isOneOfMany ? `remove it from ${name}` : `unset ${name}`;
+  const stored =
+    kind === 'stored' ? 'To store another, run: ' : `To use a stored one, ${removing}. If none is stored, run: `;
+  const login: Suggestion = [stored, {run: ['auth:login']}];
   return amendError(error, {advice: kind === 'flag' ? [check] : [check, login]});
 }
 
