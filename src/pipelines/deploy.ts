@@ -22,6 +22,7 @@ import type {
 } from '../operations/options.js';
 import {findRunning} from '../operations/targets/find-targets.js';
 import {oneLine} from '../text/sentence.js';
+import {shellLine} from '../text/suggest.js';
 import type {PipelineHost} from './host.js';
 import {known, type Ledger} from './ledger.js';
 import {accept, check, confirmNew, confirmTarget, guard, invalidateAfter, rollback, wait} from './release-steps.js';
@@ -57,7 +58,10 @@ function meantInstead(typed: string | undefined): readonly Suggestion[] {
   if (from !== undefined)
     return [[`To deploy what ${from} runs, run `, {run: ['bundle:promote', '--from', from], again: true}]];
   const push = {run: ['bundle:push', typed], again: true};
-  return [`If it is the target, pass latest --target ${typed}.`, ['If it is a build folder, run ', push]];
+  return [
+    `If it is the target, pass ${shellLine('latest', '--target', typed)}.`,
+    ['If it is a build folder, run ', push],
+  ];
 }
 
 function adviseOther({fallback}: Ledger) {

@@ -141,6 +141,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'run build', now: 'help', note: scripts},
   {client: 'others', was: 'serve|local', now: 'runtime:start'},
   {client: 'others', was: 'runtime stop', now: 'help', note: 'runtime:start ends with Ctrl-C'},
+  {client: 'others', was: 'create|new SLUG', now: 'target:create SLUG', or: 'init'},
   {client: 'others', was: 'create|new|setup|configure', now: 'init'},
   {client: 'others', was: 'unlink', now: 'help', note: 'mycli.config names the project: edit or delete it'},
   {client: 'others', was: 'account|me|token', now: 'auth:status'},
@@ -183,6 +184,9 @@ export const oldFlags: readonly OldWord[] = [
 
 const askedAbout = 'mycli asks only about a new target or project that may be a typo. --create allows it';
 
+const uploadedOnly =
+  'deploy takes a bundle that is uploaded; push uploads a build folder, and deploys it with a target';
+
 const statusOnce = 'status shows the present state once; to follow a deployment, pass --wait to what deploys';
 
 /** Flags of others that ask for what happens anyway, by the commands that have no such flag. */
@@ -190,6 +194,7 @@ export const needlessFlags: readonly {readonly flags: RegExp; readonly command?:
   {flags: /^-(?:f|-follow|-no-follow|-tail)$/, command: 'logs', why: 'logs follows until Ctrl-C'},
   {flags: /^-(?:n|-limit|-lines)$/, command: 'logs', why: 'logs follows until Ctrl-C; --since AGE drops older entries'},
   {flags: /^-(?:w|-watch)$/, command: 'status', why: statusOnce},
+  {flags: /^-(?:b|-dir|-build-directory)$/, command: 'bundle:deploy', why: uploadedOnly},
   {flags: /^--wait-for-slot$/, command: 'bundle:rollback', why: 'what to roll back to may change meanwhile'},
   {flags: /^-(?:w|-wait)$/, command: 'preview:up', why: 'preview:up always waits'},
   {flags: /^--if-changed$/, command: 'preview:up', why: 'preview:up never uploads an unchanged bundle again'},

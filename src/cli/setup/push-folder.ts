@@ -72,7 +72,7 @@ async function givenFolder(
   for (const project of [projectDirectory.value, dirname(path)]) if (await isBuildOf(project, path)) return path;
   if (await exists(path)) {
     throw createError('ERR_USAGE', `${argument} is not a folder.`, {
-      suggestions: [`If it is an archive, pass --archive ${argument}.`],
+      suggestions: [`If it is an archive, pass ${shellLine('--archive', argument)}.`],
     });
   }
   if (argument.startsWith('-'))

@@ -179,6 +179,13 @@ test.each([
   expect(code).toBe(7);
 });
 
+test('deploy of what is no bundle ID quotes it in each command that it may be meant for', async () => {
+  const {code, stderr} = await mycli('deploy', '#4', '--target', 'staging');
+  expect(code).toBe(3);
+  expect(stderr).toContain("If it is the target, pass latest --target '#4'.");
+  expect(stderr).toContain("If it is a build folder, run mycli push '#4' ");
+});
+
 test.each(['staging', 'running:staging'])(
   'bundle:delete of %s names the command that deletes targets',
   async (typed) => {
