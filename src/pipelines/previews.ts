@@ -46,8 +46,7 @@ import {createTarget} from './targets.js';
 
 async function look(open: OpenBackend, branch: string, copyFrom?: string) {
   const {slug, item} = await findPreview(open, branch, copyFrom);
-  const ignored = copyFrom === undefined ? '' : `, which is there: nothing is copied from ${copyFrom}`;
-  open.host.outlet.title(item === undefined ? `No preview of ${branch}` : `Preview ${slug} of ${branch}${ignored}`);
+  open.host.outlet.title(item === undefined ? `No preview of ${branch}` : `Preview ${slug} of ${branch}`);
   return {open, slug, item};
 }
 
@@ -84,9 +83,12 @@ async function plan(given: DeployPreviewOptions, host: PipelineHost) {
     needs: ['targets', 'create-target'],
     name: 'find',
     title: `Find the preview of ${branch}`,
-    async run(backend) {
+    async run(backend, outlet) {
       const found = await look(backend, branch, copyFrom);
-      return {...found, unfinished: found.item !== undefined && (await isUnfinished(backend, found.item, given))};
+      const unfinished = found.item !== undefined && (await isUnfinished(backend, found.item, given));
+      if (found.item !== undefined && !unfinished && copyFrom !== undefined)
+        outlet.title(`Preview ${found.slug} of ${branch}, which is there: nothing is copied from ${copyFrom}`);
+      return {...found, unfinished};
     },
   });
   // The target is on this backend only.

@@ -141,15 +141,12 @@ export async function reportMade(
   const paths = redirects.map(({from}) => from);
   const {copied, missing: uncopied = []} =
     copyFrom === undefined ? {} : await compareCopy(open, copyFrom, made?.targetSlug);
-  const [copies, lacks] = made === undefined ? ['Would copy', 'would lack'] : ['Copied', 'lacks'];
-  if (copied !== undefined) outlet.note(`${copies} from ${copied.from}: ${describeTraits(copied)}`);
+  if (copied !== undefined) outlet.note(`From ${copied.from}: ${describeTraits(copied)}`);
   if (Object.keys(configuration).length > 0)
     outlet.note(`From the configuration: ${describeTraits({settings, access, redirects: paths})}`);
   const present = new Set([...(made?.variables ?? []), ...(copied?.variables ?? [])]);
   const missing = [...new Set([...uncopied, ...expected])].filter((name) => !present.has(name));
-  if (missing.length > 0)
-    outlet.warn(
-      `${made?.targetSlug ?? targetSlug} ${lacks} ${count(missing.length, 'variable')}: ${missing.join(', ')}.`,
-    );
+  const lacks = made === undefined ? `${targetSlug} would lack` : `${made.targetSlug} lacks`;
+  if (missing.length > 0) outlet.warn(`${lacks} ${count(missing.length, 'variable')}: ${missing.join(', ')}.`);
   return {...(copied && {copied}), missing};
 }

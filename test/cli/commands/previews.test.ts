@@ -113,6 +113,19 @@ test('the branch is the one that is checked out, and copyFrom that of the config
   );
 });
 
+test('a preview that lacks its access header is completed as a copy, and nothing says that it is not copied', async () => {
+  await documentOf(['push', '--target', 'staging', '--wait']);
+  await documentOf(['env:set', 'GREETING=hello', '--target', 'staging']);
+  const up = ['preview:up', 'a', '--copy-from', 'staging'];
+  await documentOf(up);
+  await writeFile(join(bench.project, 'mycli.config.json'), '{"preview": {"access": true}}');
+  const {code, stderr} = await bench.mycli(up);
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain('Preview preview-a of a [');
+  expect(stderr).toMatch(/^ {2}From staging: .*variables GREETING/m);
+  expect(stderr).not.toMatch(/[Cc]opied/);
+});
+
 test('a preview that copies a target with an access header warns that it is public, in a dry run too', async () => {
   await documentOf(['push', '--target', 'staging', '--wait']);
   await writeFile(join(bench.project, 'mycli.config.json'), '{"targets": {"staging": {"access": true}}}');
