@@ -9,13 +9,9 @@ import {findBundle, readHistory, recentDeployments} from '../list-bundles.js';
 import {requireCapability} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 
-export interface RunningBundle {
-  /** Undefined if the server does not report it. */
-  readonly bundleId: BundleId | undefined;
+export interface RunningBundle extends Pick<DeploymentItem, 'bundleId'>, Partial<Pick<DeploymentItem, 'status'>> {
   /** Undefined if the bundle does not say. */
   readonly recorded: RecordedCommit | undefined;
-  /** Whether the target does not run it yet. */
-  readonly isUnderWay?: boolean;
 }
 
 /** What a target runs and is getting: every deployment back to the newest that has finished, but none that failed. */
@@ -27,11 +23,8 @@ export async function runningBundles(open: OpenBackend, targetSlug: string): Pro
   const relevant = recent.filter(({status}) => status !== 'failed');
   // So many deployments failed that the one that runs is out of sight.
   const isOutOfSight = finished === -1 && items.length >= recentDeployments;
-  const running: RunningBundle[] = isOutOfSight ? [{bundleId: undefined, recorded: undefined}] : [];
-  for (const item of relevant) {
-    const recorded = await recordOfDeployment(open, item);
-    running.push({bundleId: item.bundleId, recorded, isUnderWay: isUnderWay(item.status)});
-  }
+  const running: RunningBundle[] = isOutOfSight ? [{recorded: undefined}] : [];
+  for (const item of relevant) running.push({...item, recorded: await recordOfDeployment(open, item)});
   return running;
 }
 
@@ -80,7 +73,7 @@ export async function commitProblem(
 ): Promise<Problem | undefined> {
   const {bundleId, recorded} = running;
   const bundle = bundleId === undefined ? 'an unknown bundle' : `bundle ${String(bundleId)}`;
-  const verb = running.isUnderWay === true ? 'is getting' : 'runs';
+  const verb = isUnderWay(running.status) ? 'is getting' : 'runs';
   const onPurpose = `set targets.${targetSlug}.guard.notOlder to false in the configuration file`;
   if (recorded === undefined) {
     return {

@@ -109,8 +109,7 @@ export async function deleteTargetFrom(
     if (isMissing ? !ifExists : isSettled(error)) return explain(error);
     const targets = await targetsIfListed(open).catch(() => undefined);
     open.signal.throwIfAborted();
-    const left = targets?.find((one) => one.targetSlug === targetSlug);
-    if (targets !== undefined && (left === undefined || left.state === 'deleting')) {
+    if (targets?.every((one) => one.targetSlug !== targetSlug || one.state === 'deleting')) {
       open.host.outlet.settles(!isMissing);
       if (isMissing) return false;
       open.host.outlet.warn(`The service answered with an error, but target ${targetSlug} is gone or being deleted.`);
