@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {addressesIn} from '../text/address-range.js';
+import {ipAddressesIn} from '../text/address-range.js';
 import {characterCount, entryNameProblem, hasControlCharacter} from '../text/entry-names.js';
 import {isPlainObject, isRecord, jsonProblem} from '../text/json.js';
 import {didYouMean} from '../text/suggest.js';
@@ -85,7 +85,7 @@ export const list: Schema<readonly string[]> = v.array(nonEmpty, 'must be an arr
 const notAddress = 'must be an IP address or a CIDR block, such as 203.0.113.0/24';
 
 export const addresses: Schema<readonly string[]> = v.array(
-  v.custom<string>((value) => typeof value === 'string' && addressesIn(value) !== undefined, notAddress),
+  v.custom<string>((value) => typeof value === 'string' && ipAddressesIn(value) !== undefined, notAddress),
   'must be an array of strings',
 );
 

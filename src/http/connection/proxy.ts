@@ -1,7 +1,7 @@
 import {isIP, isIPv6} from 'node:net';
 import {domainToASCII} from 'node:url';
 import {createError} from '../../errors/index.js';
-import {addressesIn} from '../../text/address-range.js';
+import {ipAddressesIn} from '../../text/address-range.js';
 import {decoded} from '../../text/percent-encoding.js';
 import {isLoopback} from '../origin.js';
 import type {Environment} from '../../text/platform.js';
@@ -57,7 +57,7 @@ function matchesHost(pattern: string, host: string): boolean {
   if (pattern === '*') return true;
   if (isIP(host) !== 0 && !pattern.includes('/')) return canonicalHost(pattern) === host;
   if (isIP(host) !== 0)
-    return addressesIn(pattern.replace(/^\[|\]$/g, ''))?.check(host, isIPv6(host) ? 'ipv6' : 'ipv4') === true;
+    return ipAddressesIn(pattern.replace(/^\[|\]$/g, ''))?.check(host, isIPv6(host) ? 'ipv6' : 'ipv4') === true;
   const domain = canonicalHost(pattern.replace(/^\*?\./, ''));
   if (domain === '') return false;
   return host === domain || host.endsWith(`.${domain}`);
