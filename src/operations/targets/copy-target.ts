@@ -3,6 +3,7 @@ import type {CopiedTarget, CreatedTarget, CreateTargetOptions, TargetConfigurati
 import type {TargetSettings} from '../../backends/contract.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {targetSettings} from '../../settings/target-settings.js';
+import {listPaths} from '../../text/entry-names.js';
 import {count} from '../../text/sentence.js';
 import {invoke, quickLook} from '../call-backend.js';
 import {liveDeployment, readHistory} from '../list-bundles.js';
@@ -86,23 +87,20 @@ async function traitsOf(open: OpenBackend, targetSlug: string) {
   };
 }
 
-/** What a copy has of its source, and which variables it lacks. Warns of what belongs to one target. */
-async function compareCopy(
-  open: OpenBackend,
-  from: string,
-  to: string | undefined,
-): Promise<{readonly copied: CopiedTarget; readonly missing: readonly string[]}> {
+/** What a copy has of its source, and which variables and redirects it lacks. Warns of what belongs to one target. */
+async function compareCopy(open: OpenBackend, from: string, to: string | undefined) {
   const source = await traitsOf(open, from);
   const copy = to === undefined ? {...source, settings: undefined} : await traitsOf(open, to);
   const {settings = {}, variables = [], redirects = [], bundleId} = source;
   const isCopied = ([name, value]: readonly [string, unknown]) =>
     copy.settings === undefined ? !belongsToOne(name) : isDeepStrictEqual(value, Reflect.get(copy.settings, name));
-  const missing = variables.filter((name) => copy.variables?.includes(name) === false);
-  const copied = {
+  const lacking = variables.filter((name) => copy.variables?.includes(name) === false);
+  const missingRedirects = redirects.filter((path) => copy.redirects?.includes(path) === false);
+  const copied: CopiedTarget = {
     from,
     bundleId: copy.bundleId === bundleId ? bundleId : undefined,
-    variables: variables.filter((name) => !missing.includes(name)),
-    redirects: redirects.filter((path) => copy.redirects?.includes(path) !== false),
+    variables: variables.filter((name) => !lacking.includes(name)),
+    redirects: redirects.filter((path) => !missingRedirects.includes(path)),
     settings: Object.fromEntries(Object.entries(settings).filter(isCopied)),
   };
   const kept = Object.keys(settings).filter(
@@ -110,7 +108,7 @@ async function compareCopy(
   );
   if (kept.length > 0 && (to !== undefined || open.backend.updateTarget !== undefined))
     open.host.outlet.warn(`Not copied from ${from}, because they belong to one target: ${kept.join(', ')}.`);
-  return {copied, missing};
+  return {copied, lacking, missingRedirects};
 }
 
 /** `bundle 3; variables API_KEY, LEVEL; 1 redirect; settings logLevel; access header` */
@@ -135,18 +133,24 @@ export async function reportMade(
   open: OpenBackend,
   {targetSlug, copyFrom, configuration = {}}: CreateTargetOptions,
   made?: {readonly targetSlug: string; readonly variables: readonly string[]},
-): Promise<Pick<CreatedTarget, 'copied' | 'missing'>> {
+): Promise<Pick<CreatedTarget, 'copied' | 'missing' | 'missingRedirects'>> {
   const {outlet} = open.host;
   const {settings = {}, redirects = [], access, variables: expected = []} = configuration;
   const paths = redirects.map(({from}) => from);
-  const {copied, missing: uncopied = []} =
-    copyFrom === undefined ? {} : await compareCopy(open, copyFrom, made?.targetSlug);
+  const {
+    copied,
+    lacking = [],
+    missingRedirects: redirected = [],
+  } = copyFrom === undefined ? {} : await compareCopy(open, copyFrom, made?.targetSlug);
   if (copied !== undefined) outlet.note(`From ${copied.from}: ${describeTraits(copied)}`);
   if (Object.keys(configuration).length > 0)
     outlet.note(`From the configuration: ${describeTraits({settings, access, redirects: paths})}`);
   const present = new Set([...(made?.variables ?? []), ...(copied?.variables ?? [])]);
-  const missing = [...new Set([...uncopied, ...expected])].filter((name) => !present.has(name));
+  const missing = [...new Set([...lacking, ...expected])].filter((name) => !present.has(name));
+  const missingRedirects = configuration.prune === true ? [] : redirected;
   const lacks = made === undefined ? `${targetSlug} would lack` : `${made.targetSlug} lacks`;
   if (missing.length > 0) outlet.warn(`${lacks} ${count(missing.length, 'variable')}: ${missing.join(', ')}.`);
-  return {...(copied && {copied}), missing};
+  if (missingRedirects.length > 0)
+    outlet.warn(`${lacks} ${count(missingRedirects.length, 'redirect')}: ${listPaths(missingRedirects)}.`);
+  return {...(copied && {copied, missingRedirects}), missing};
 }

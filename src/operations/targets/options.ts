@@ -216,6 +216,8 @@ export interface CreatedTarget extends TargetItem, ProjectResult {
   readonly copied?: CopiedTarget | undefined;
   /** Variables that its source or its configuration has and it lacks: values can't be read. Not without waiting. */
   readonly missing?: readonly string[] | undefined;
+  /** With `copyFrom`, after waiting: paths that its source redirects and it does not. */
+  readonly missingRedirects?: readonly string[] | undefined;
   /** Value of its new access header, which can't be read again. */
   readonly access?: string | undefined;
   /** What needs attention, a sentence each. */

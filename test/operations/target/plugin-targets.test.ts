@@ -4,6 +4,7 @@ import type {
   BackendContext,
   BundleId,
   CreateTargetRequest,
+  ListRange,
   TargetItem,
   TargetRequest,
   TargetSettings,
@@ -166,6 +167,30 @@ test('a copy says which variables its service left out', async () => {
     missing: ['KEY'],
     warnings: ['new lacks 1 variable: KEY.'],
   });
+});
+
+test('a copy says which redirects its service left out, unless the configuration prunes them', async () => {
+  const paths = Array.from({length: 115}, (_, index) => `/r${String(index)}`);
+  const {options, host} = await startNameless({
+    listRedirects: async ({targetSlug, cursor = '0', limit}: TargetRequest & ListRange) => {
+      const own = targetSlug === 'qa' ? paths : paths.slice(0, 100);
+      const end = Number(cursor) + Math.min(limit, 50);
+      const items = own.slice(Number(cursor), end).map((from) => ({from, to: '/'}));
+      return {items, ...(end < own.length && {cursor: String(end)})};
+    },
+    changeRedirect: async () => undefined,
+  });
+  const copy = {...options, targetSlug: 'new', copyFrom: 'qa'};
+  expect(await targets.createTarget({...copy, dryRun: true}, host)).toMatchObject({missingRedirects: [], warnings: []});
+  const left = paths.slice(100);
+  expect(await targets.createTarget(copy, host)).toMatchObject({
+    copied: {from: 'qa', redirects: paths.slice(0, 100)},
+    missingRedirects: left,
+    warnings: [`new lacks 15 redirects: ${left.slice(0, 10).join(', ')}, and 5 more.`],
+  });
+  const configuration = {redirects: [], prune: true};
+  const pruned = await targets.createTarget({...copy, targetSlug: 'pruned', configuration}, host);
+  expect(pruned).toMatchObject({missingRedirects: [], warnings: []});
 });
 
 test('a preview that its service copied whole is not production, and has not the host of its source', async () => {
