@@ -7,6 +7,8 @@ import type {Called, MemberCallOptions, Subject} from './subject.js';
 export interface Prepared {
   readonly bundle: Bundle;
   readonly bundleId: BundleId;
+  /** Those that have run on the target before, newest first. */
+  readonly earlier?: readonly BundleId[];
   readonly deployment?: DeploymentRef;
   /** Settings that a target of the service can have. */
   readonly settings?: TargetSettings;
@@ -21,6 +23,8 @@ export interface TriedOperation<Needed extends Called = Called> {
   readonly on: 'nothing' | 'bundle' | 'deployment';
   /** @default the preferred format of the backend */
   readonly format?: BundleFormat;
+  /** Whether the target runs another bundle before. @default false */
+  readonly isUpdate?: boolean;
   run(subject: Subject, prepared: Prepared, options?: MemberCallOptions): Promise<unknown>;
 }
 
@@ -79,10 +83,11 @@ export function uploadOperation(format: BundleFormat): TriedOperation {
   return {...operation('upload'), name: `upload (${format})`, format};
 }
 
-export async function prepare(subject: Subject, {on, format, needs}: TriedOperation): Promise<Prepared> {
+export async function prepare(subject: Subject, {on, format, needs, isUpdate}: TriedOperation): Promise<Prepared> {
+  const earlier = isUpdate === true ? [(await subject.deployed()).bundleId] : [];
   const bundle = await subject.makeBundle({format});
   if (on === 'nothing') return {bundle, bundleId: ''};
-  if (!subject.backend.deploy || on === 'bundle') return {bundle, bundleId: await subject.upload(bundle)};
+  if (!subject.backend.deploy || on === 'bundle') return {bundle, earlier, bundleId: await subject.upload(bundle)};
   const deployed = await subject.deployed();
   const flag = needs === 'updateTarget' ? await subject.flagOf(subject.targetSlug) : undefined;
   return {bundle, ...deployed, settings: flag === undefined ? {} : {[flag]: true}};

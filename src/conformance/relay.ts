@@ -9,8 +9,8 @@ export interface Fault {
   readonly kind: 401 | 429 | 500 | 'hold' | 'cut' | 'lose';
   /** Number of the first request that it happens to, from 1. */
   readonly at: number;
-  /** Whether it happens to all that follow, too. @default false */
-  readonly lasts?: boolean | undefined;
+  /** Whether it happens to all that follow, too, or to those of the same method and URL. @default false */
+  readonly lasts?: boolean | 'alike' | undefined;
   /** Called when a request is held. */
   readonly onHeld?: (() => void) | undefined;
 }
@@ -26,6 +26,8 @@ export class Relay {
   /** Whether a request can be answered with a status. */
   isHttp = true;
   #fault: Fault | undefined;
+  /** The first request that failed. */
+  #failed: string | undefined;
   #isArmed = false;
   /** By the origin that they lead to. */
   readonly #servers = new Map<string, Promise<Server>>();
@@ -85,15 +87,17 @@ export class Relay {
   }
 
   /** Counts a request, and returns what is to happen to it. */
-  #next(): Fault['kind'] | undefined {
+  #next(request?: string): Fault['kind'] | undefined {
     this.requests += 1;
     this.bytesBefore.push(this.bytes);
     const {kind, at = Infinity, lasts} = this.#fault ?? {};
-    return this.requests === at || (this.requests > at && lasts === true) ? kind : undefined;
+    if (this.requests === at) this.#failed = request;
+    const fails = lasts === 'alike' ? request === this.#failed : this.requests === at || lasts === true;
+    return this.requests >= at && fails ? kind : undefined;
   }
 
   async #pass(incoming: IncomingMessage, outgoing: ServerResponse, origin: string): Promise<void> {
-    const kind = this.#next();
+    const kind = this.#next(`${incoming.method} ${incoming.url}`);
     if (kind === undefined) {
       const answer = await this.#forward(incoming, origin);
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);

@@ -348,6 +348,25 @@ test('conformance: IDs that are texts fail a backend that says that they are num
   expect(Object.values(await failuresOf(cases))).toEqual([expect.stringContaining('Expected the type of an ID')]);
 });
 
+test('conformance: a deployment that cannot be looked at once it is made may be left open', async () => {
+  const create = () => {
+    const good = createShelfBackend();
+    const deploy: typeof good.deploy = async (request, context) => {
+      const made = await good.deploy(request, context);
+      await good.verify(context).catch((error: unknown) => {
+        throw context.error('ERR_OUTCOME_UNKNOWN', 'It may be live.', {cause: error});
+      });
+      return made;
+    };
+    return {...good, deploy} as Backend;
+  };
+  const cases = backendConformance(create, fixtures).filter(({name}) =>
+    /^deploy: (?:refused credentials|a persistent rate limit)/.test(name),
+  );
+  expect(cases).toHaveLength(2);
+  expect(await failuresOf(cases)).toEqual({});
+});
+
 test('conformance: a copy need not be production if its source is', async () => {
   const create = () => {
     const good = createShelfBackend();

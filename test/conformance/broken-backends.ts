@@ -877,6 +877,15 @@ export const brokenBackends: readonly BrokenBackend[] = [
       if (isUsed) throw backendError('ERR_REJECTED', 'in use');
     },
   })),
+  broken('takes a bundle whose use it cannot read for unused', (good) => ({
+    async deleteBundle({bundleId}, context) {
+      const reading = firstOf(good.listBundles, {limit: 5}, context).then((items) => ({items}));
+      const {items} = await ignoring<ListResult<BundleItem>>(500, reading);
+      const isUsed = items.some((item) => item.bundleId === bundleId && item.inUseBy?.length);
+      if (isUsed) throw backendError('ERR_REJECTED', 'in use');
+      await good.deleteBundle({bundleId}, context);
+    },
+  })),
   broken('protects the bundle of the newest deployment, even if that has failed', (good) => ({
     async deleteBundle({bundleId}, context) {
       for (const targetSlug of ['staging', 'production']) {
@@ -944,11 +953,22 @@ export const brokenBackends: readonly BrokenBackend[] = [
       if (others > 0) unlisted.add(result.deployment.deploymentId);
       return result;
     },
-    async listDeployments(range, context) {
-      const {items, cursor} = await good.listDeployments(range, context);
-      return {items: items.filter(({deployment}) => !unlisted.has(deployment.deploymentId)), cursor};
-    },
+    listDeployments: (range, context) => withoutUnlisted(good.listDeployments(range, context)),
   })),
+  broken('takes back the newest deployment when one is aborted', (good) => ({
+    deploy({bundleId, targetSlug}, context) {
+      context.onAbort(async (cleanup) => {
+        const {items} = await good.listDeployments({targetSlug, limit: 1}, {...context, ...cleanup});
+        unlisted.add(items[0]?.deployment.deploymentId);
+      });
+      return good.deploy({bundleId, targetSlug}, context);
+    },
+    listDeployments: (range, context) => withoutUnlisted(good.listDeployments(range, context)),
+  })),
+  brokenCall('says that a deployment that is refused may be live', 'deploy', async (call, context) => {
+    await lookAtAccount(context);
+    return mistaking(401, 'ERR_OUTCOME_UNKNOWN')(call, context);
+  }),
   broken('succeeds in a deployment that has lost against another one at the same time', (good) => ({
     async deploy({bundleId, targetSlug}, context) {
       const {origin = ''} = context.options;
@@ -1393,13 +1413,19 @@ async function givingUpAtLimits(call: Call, context: Context) {
   return call({...context, http, openStream});
 }
 
+/** A history without the deployments that are in no list. */
+async function withoutUnlisted(history: Promise<ListResult<DeploymentItem>>): Promise<ListResult<DeploymentItem>> {
+  const {items, cursor} = await history;
+  return {items: items.filter(({deployment}) => !unlisted.has(deployment.deploymentId)), cursor};
+}
+
 /** Takes a refusal with this status for success. */
-async function ignoring(status: number, answer: Promise<unknown>): Promise<never> {
+async function ignoring<Answer = never>(status: number, answer: Promise<unknown>): Promise<Answer> {
   const ignored = await answer.catch((error: unknown) => {
     if (Object(error).status !== status) throw error;
     return {items: [], targetSlug: 'conformance-new', settings: {}, raw: undefined};
   });
-  return ignored as never;
+  return ignored as Answer;
 }
 
 function tryingAgain(call: Call, context: Context) {

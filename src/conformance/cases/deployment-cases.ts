@@ -69,8 +69,8 @@ export const deploymentCases = {
       name: 'delete: a bundle that a target runs is refused, or is gone',
       needs: ['deleteBundle'],
       proves:
-        'If the deletion is refused, the bundle is still there and live, after a failed deployment of another one too, ' +
-        'which can be deleted. If not, it cannot be deployed any more.',
+        'If the deletion is refused, the bundle is still there and live, also if the service fails to say what is in ' +
+        'use, and after a failed deployment of another one, which can be deleted. If not, it cannot be deployed any more.',
       async run(subject) {
         const {targetSlug} = subject;
         const bundle = await subject.makeBundle();
@@ -80,7 +80,8 @@ export const deploymentCases = {
         if (error) {
           await expectError('a deletion of a bundle that a target runs', deletion, anyCode);
           await subject.assertArrived(bundle, bundleId, 'its deletion was refused');
-          await expectDeployed(subject, bundleId, targetSlug, 'its deletion was refused', true);
+          await expectDeployed({subject, bundleId, targetSlug}, 'its deletion was refused', true);
+          await expectKept(subject, bundle, bundleId);
           await expectOthersDeleted(subject, bundle, bundleId);
         } else {
           await subject.assertGone(bundle, bundleId, 'its deletion');
@@ -103,7 +104,8 @@ export const deploymentCases = {
         const promote = (bundleId: BundleId) => subject.call('promote', {bundleId, from: targetSlug, to: otherTarget});
         await subject.finished(await promote(older));
         for (const target of [otherTarget, targetSlug]) {
-          await expectDeployed(subject, older, target, `the promotion to "${otherTarget}"`, true);
+          const one = {subject, bundleId: older, targetSlug: target};
+          await expectDeployed(one, `the promotion to "${otherTarget}"`, true);
         }
         await subject.deployed(newer);
         for (const bundleId of [older, unknownIdLike(newer)]) {
@@ -161,6 +163,22 @@ async function keptBy(place: Place): Promise<(after: string) => Promise<void>> {
   };
 }
 
+/** Asserts that a bundle that is live is kept when anything that its deletion asks for fails. */
+async function expectKept(subject: Subject, bundle: Bundle, bundleId: BundleId): Promise<void> {
+  const {relay} = subject.parts;
+  if (!relay.isHttp) return;
+  relay.arm();
+  await outcomeOf(subject.call('deleteBundle', {bundleId}));
+  for (let at = relay.requests; at > 0; at -= 1) {
+    relay.arm({kind: 500, at, lasts: 'alike'});
+    await outcomeOf(subject.call('deleteBundle', {bundleId}));
+    relay.arm();
+    const after = `a deletion whose request ${at} was answered with 500 each time`;
+    await subject.assertArrived(bundle, bundleId, after);
+    await expectDeployed({subject, bundleId, targetSlug: subject.targetSlug}, after, true);
+  }
+}
+
 /** Asserts that a bundle whose deployment fails can be deleted, and the live one still cannot. */
 async function expectOthersDeleted(subject: Subject, live: Bundle, liveId: BundleId): Promise<void> {
   if (!subject.service.failDeployments || !subject.backend.getDeployment) return;
@@ -186,14 +204,19 @@ async function statusOf(subject: Subject, deployment: DeploymentRef): Promise<st
   return (await subject.call('getDeployment', deployment)).status;
 }
 
+/** A deployment of a bundle to a target. */
+interface DeploymentTo extends Place {
+  readonly bundleId: BundleId;
+  /** The bundles that have run there before, newest first. @default none */
+  readonly earlier?: readonly BundleId[] | undefined;
+}
+
 /**
- * Asserts that everything says the same of the only deployment to a target: history, status and `inUseBy`.
- * @param isLive what the caller was answers. Undefined: nothing, so that either will do.
+ * Asserts that everything says the same of the newest deployment to a target: history, status and `inUseBy`.
+ * @param isLive what the caller was answered. Undefined: nothing, so that either will do.
  */
 export async function expectDeployed(
-  subject: Subject,
-  bundleId: BundleId,
-  targetSlug: string,
+  {subject, bundleId, targetSlug, earlier = []}: DeploymentTo,
   after: string,
   isLive?: boolean,
 ): Promise<void> {
@@ -201,21 +224,31 @@ export async function expectDeployed(
   await subject.nextInstant();
   // A target without deployments may be an unknown one.
   const rows = async () => (await outcomeOf(subject.history(targetSlug))).result ?? [];
+  const own = async () => {
+    const all = await rows();
+    return all.slice(0, Math.max(0, all.length - earlier.length));
+  };
   if (isLive !== false && listDeployments) {
     const ends = isLive === true ? [] : (['failed', undefined] as const);
     const newest = `the newest deployment in the history after ${after}`;
-    await subject.becomes(newest, ['finished', 'unknown', ...ends], async () => (await rows())[0]?.status);
+    await subject.becomes(newest, ['finished', 'unknown', ...ends], async () => (await own())[0]?.status);
   }
-  const [newest, ...others] = await rows();
-  expectAnswer(`the other deployments in the history after ${after}`, others, []);
+  const [newest] = await own();
+  const others = idsOf((await rows()).slice(newest ? 1 : 0));
+  expectAnswer(`the other bundles in the history after ${after}`, others, listDeployments ? earlier : []);
   const {status, deployment = {}} = newest ?? {};
   const isFinished = status === 'finished';
-  const {inUseBy} = (await subject.bundles()).find((one) => one.bundleId === bundleId) ?? {};
+  const bundles = await subject.bundles();
+  const runs = (id: BundleId | undefined) => {
+    return bundles.find((one) => one.bundleId === id)?.inUseBy?.includes(targetSlug);
+  };
+  const runsEarlier = runs(earlier[0]);
   const said = {
     history: listDeployments && status !== 'unknown' ? isFinished : undefined,
     status:
       getDeployment && isFinished ? (await outcomeOf(endOf(subject, deployment))).result === 'finished' : undefined,
-    inUseBy: inUseBy?.includes(targetSlug),
+    inUseBy: runs(bundleId),
+    'no inUseBy of the bundle before': runsEarlier === undefined ? undefined : !runsEarlier,
   };
   const answers = Object.entries(said).filter(([, isSaid]) => isSaid !== undefined);
   const expected = answers.map(([name]) => [name, isLive ?? answers[0]?.[1]]);
