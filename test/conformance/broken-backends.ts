@@ -758,6 +758,33 @@ export const brokenBackends: readonly BrokenBackend[] = [
     upload: (bundle, context) =>
       good.upload(bundle, bundle.size < 1e6 ? context : {...context, onAbort: () => undefined}),
   })),
+  broken('removes other large bundles when the upload of one is aborted', (good) => ({
+    upload(bundle, context) {
+      context.onAbort(async (cleanup) => {
+        const own = {...context, ...cleanup};
+        const others = bundle.size < 1e6 ? [] : await firstOf(good.listBundles, {limit: 5}, own);
+        for (const {bundleId} of others) await good.deleteBundle({bundleId}, own);
+      });
+      return good.upload(bundle, context);
+    },
+  })),
+  broken('removes the parts of a large bundle that another one of the same content has, too', (good) => {
+    const digests = new Map<BundleId, string>();
+    return {
+      async upload(bundle, context) {
+        const result = await good.upload(bundle, context);
+        if (bundle.size > 1e6) digests.set(result.bundleId, bundle.sha256);
+        return result;
+      },
+      async deleteBundle({bundleId}, context) {
+        await good.deleteBundle({bundleId}, context);
+        const sha256 = digests.get(bundleId);
+        digests.delete(bundleId);
+        const others = [...digests].filter(([, digest]) => digest === sha256);
+        for (const [other] of others) await good.deleteBundle({bundleId: other}, context);
+      },
+    };
+  }),
   brokenCall('leaves behind what an abort interrupts', 'upload', (call, context) =>
     call({...context, onAbort: () => undefined}),
   ),

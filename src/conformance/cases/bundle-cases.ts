@@ -49,9 +49,10 @@ export const bundleCases = {
       name: 'delete: removes the bundle and no other',
       proves:
         'The bundle is gone, and `countUploads` counts nothing of it. Deleting it again is refused, the next one ' +
-        'does not get its ID, and bundles with the same content or message stay.',
+        'does not get its ID, and bundles with the same content, 17 MiB, or message stay.',
       async run(subject) {
-        const unwanted = await subject.makeBundle();
+        // Its parts may be shared with its copy.
+        const unwanted = await subject.makeBundle({contentBytes: largeBytes});
         const namesake = await subject.makeBundle({message: unwanted.message});
         const [copyId, namesakeId] = [await subject.upload(unwanted), await subject.upload(namesake)];
         const bundleId = await subject.upload(unwanted);

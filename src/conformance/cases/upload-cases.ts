@@ -35,10 +35,13 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
       name: `${what}: an abort in the middle ends it and leaves nothing behind`,
       proves:
         'Aborted in the middle of 17 MiB, or without progress within the time limits, it ends and cleans up. ' +
-        'Meanwhile, the bundle is not listed as `ready`.',
+        'Meanwhile, the bundle is not listed as `ready`. Another one of 17 MiB stays whole.',
       async run(subject) {
         // Of this size, services have stored parts by then.
         const bundle = await subject.makeBundle({format, contentBytes: largeBytes});
+        const other = await subject.makeBundle({format, contentBytes: largeBytes});
+        const otherId = await subject.uploaded(other);
+        const kept = (await subject.service.countUploads?.()) ?? 0;
         let listing: Promise<readonly ItemOf<'listBundles'>[]> | undefined;
         await expectAbort('the upload, whose bundle stalls halfway,', (signal, abort) => {
           const onStall = () => void (listing ??= subject.again().bundles().finally(abort));
@@ -48,15 +51,17 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
           };
           return subject.call('upload', stallHalfWay(bundle, onStall), {signal, onProgress});
         });
-        const ready = (await listing)?.filter(({status}) => status === 'ready') ?? [];
-        expectAnswer('the bundles that are listed as ready during an upload', ready, []);
-        await subject.assertKept(0, 'an aborted upload that was to be cleaned up in context.onAbort()');
+        const ready = idsOf((await listing)?.filter(({status}) => status === 'ready') ?? []);
+        const others = ready.filter((id) => id !== otherId);
+        expectAnswer('the other bundles that are listed as ready during an upload', others, []);
+        await subject.assertKept(kept, 'an aborted upload that was to be cleaned up in context.onAbort()');
+        await subject.assertArrived(other, otherId, 'an abort of another upload');
         const stalling = stallHalfWay(await subject.makeBundle({format}), () => undefined);
         const stalled = subject.call('upload', stalling, {timeouts: {idleMs: 500, requestMs: 500}});
         const {error} = await outcomeOf(stalled);
         const noProgress = withCode('ERR_TIMEOUT', 'ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK');
         if (error) await expectError('an upload that makes no progress', stalled, noProgress);
-        await subject.assertKept(error ? 0 : 1, 'an upload that made no progress');
+        await subject.assertKept(kept + (error ? 0 : 1), 'an upload that made no progress');
       },
     },
     {
