@@ -44,11 +44,11 @@ export async function pollDeployment(open: OpenBackend, deployment: DeploymentRe
 
 /** @param failure one that is final, or that of the last of too many looks */
 function stateUnreadable(deployment: DeploymentRef, failure: RuntimeCliError): Error {
-  const accepted = `${deploymentName(deployment)} was accepted, but its state`;
-  if (!isLost(failure))
-    return amendError(failure, {message: `${accepted} cannot be read: ${failure.message}`, details: {deployment}});
-  const message = `${accepted} could not be read ${String(maxLostPolls)} times in a row.`;
-  return createError('ERR_OUTCOME_UNKNOWN', message, {details: {deployment}, cause: failure});
+  const unread = isLost(failure) ? `could not be read ${String(maxLostPolls)} times in a row` : 'cannot be read';
+  const message = `${deploymentName(deployment)} was accepted, but its state ${unread}: ${failure.message}`;
+  const more = {message, details: {deployment}};
+  if (!isLost(failure)) return amendError(failure, more);
+  return createError('ERR_OUTCOME_UNKNOWN', message, {...more, cause: failure});
 }
 
 /** The error for a deployment that has failed at once, with the reason that its state may have. */

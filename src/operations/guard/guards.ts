@@ -81,8 +81,9 @@ interface GuardFailure extends Problem {
 
 function guardRefusal({operation, targetSlug}: TargetConfirmation, failures: readonly GuardFailure[]): Error {
   const sentences = [...new Set(failures.map(({message}) => message))].join(' ');
-  const refuse = `${failures.length === 1 ? 'A guard' : `${String(failures.length)} guards`} of ${targetSlug} blocked`;
-  return createError('ERR_GUARD_REFUSED', `${refuse} this ${writeNouns[operation]}. ${sentences}`, {
+  const names = new Intl.ListFormat('en').format(failures.map(({guard}) => guard));
+  const guards = `The guard${failures.length === 1 ? '' : 's'} ${names} of ${targetSlug}`;
+  return createError('ERR_GUARD_REFUSED', `${guards} blocked this ${writeNouns[operation]}. ${sentences}`, {
     suggestions: [...new Set(failures.map(({suggestion}) => suggestion))],
     details: {targetSlug, failures: failures.map(({guard, message}) => ({guard, message}))},
   });

@@ -310,7 +310,7 @@ test('guards that refuse are named by one error, and a dry run reports it, too',
   const preview = previewPush({...place, guard: {cleanTree: true, branch: ['release'], ciOnly: true}}, host);
   await expect(preview).rejects.toMatchObject({
     message: expect.stringMatching(
-      /^3 guards of live blocked this push\. There are.*\. The branch.*\. Only CI/,
+      /^The guards cleanTree, branch, and ciOnly of live blocked this push\. There are.*\. The branch.*\. Only CI/,
     ) as string,
   });
 });
@@ -409,7 +409,7 @@ test('the deletion of several previews is confirmed one by one, with a line befo
   };
   await expect(prune(['preview-a', 'preview-a'])).rejects.toMatchObject({
     message:
-      'A guard of preview-b blocked this deletion of the target. ' +
+      'The guard confirm of preview-b blocked this deletion of the target. ' +
       'The name of the target was not confirmed. Nothing was deleted.',
   });
   expect(lines.slice(lines.findIndex((line) => line.startsWith('Preview')))).toEqual([
