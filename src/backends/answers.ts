@@ -159,7 +159,7 @@ export function listedVariable(
 ): VariableItem {
   const {updatedAt, updatedBy} = updated;
   const words = typeof status === 'number' ? String(status) : asText(status);
-  return {name, status: words, updatedAt: asText(updatedAt), updatedBy: asText(updatedBy)};
+  return {name, status: words?.toLowerCase(), updatedAt: asText(updatedAt), updatedBy: asText(updatedBy)};
 }
 
 /** The status of a deployment in a list. The server may omit it at first, and writes it in any case. */

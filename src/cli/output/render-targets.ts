@@ -20,7 +20,7 @@ import {printTable, type Column} from './table.js';
 
 const target: Column<TargetItem> = {name: 'targetSlug', value: ({targetSlug}) => targetSlug};
 const state: Column<TargetItem> = {name: 'state', value: ({state}) => state};
-const url: Column<TargetItem> = {name: 'url', value: ({url}) => url, flexible: true};
+const url: Column<TargetItem> = {name: 'url', value: ({url}) => url};
 
 export const targetColumns: readonly Column<TargetItem>[] = [
   target,

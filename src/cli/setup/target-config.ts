@@ -44,14 +44,12 @@ export async function requireConfiguration(
   const isThere = listed?.includes(slug) ?? true;
   const others = new Set([...(configFile?.targets.keys() ?? []), ...(listed ?? [])]);
   const meant = listed !== undefined && isThere ? [] : near(slug, [...others]);
-  const toCreate: Suggestion = [
-    'The project does not have it either. To create it, run: ',
-    {run: ['target:create', slug]},
-  ];
+  const toCreate: Suggestion = ['To create it, run: ', {run: ['target:create', slug]}];
   const next = isThere ? [toWrite] : meant.length > 0 ? [] : [toCreate];
-  throw createError('ERR_USAGE', `The configuration does not describe the target "${slug}".`, {
-    suggestions: [...suggestNames(meant), ...next],
-  });
+  const message = isThere
+    ? `The configuration does not describe the target "${slug}".`
+    : `Neither the configuration nor the project has a target "${slug}".`;
+  throw createError('ERR_USAGE', message, {suggestions: [...suggestNames(meant), ...next]});
 }
 
 /**

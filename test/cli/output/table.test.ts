@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {chooseColumns, printTable, type Column} from '../../../src/cli/output/table.js';
+import {targetColumns} from '../../../src/cli/output/render-targets.js';
 import {sanitize} from '../../../src/cli/output/terminal.js';
 
 /** What a terminal of this width shows. */
@@ -85,6 +86,12 @@ describe('a table on a terminal', () => {
     {id: 1, at: ago(3.5 * 60_000), by: 'ada', message: 'Show a bundle that completed'},
     {id: 22, at: ago(50 * 3_600_000), message: 'secret-1234 is in the message of this one'},
   ];
+
+  test('cuts no URL of a target', () => {
+    const [targetSlug, url] = ['preview-search-1a2b3c', 'https://preview-search-1a2b3c--shop.example.com/'];
+    const target = {targetSlug, state: 'ready', production: false, createdAt: ago(60_000), url} as const;
+    expect(renderTable([target], chooseColumns(targetColumns), {width: 80})).toContain(`  url: ${url}`);
+  });
 
   test('shows ages, and elsewhere times as they are', () => {
     expect(renderTable(rows, bundles, {width: 80, clean})).toEqual([

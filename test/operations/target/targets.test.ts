@@ -234,15 +234,18 @@ describe('the variables of a target', () => {
 
   test('are read from pages, and from one object', async () => {
     const {legacy, project} = await startTargets();
-    const [a, b] = [{A: {value: '***', updated_by: 'ann'}}, {B: {value: '***', publishing_status_description: 7}}];
+    const [a, b] = [
+      {A: {value: '***', updated_by: 'ann', publishing_status_description: 'Published'}},
+      {B: {value: '***', publishing_status_description: 7}},
+    ];
     const page = (row: unknown) => ({count: 2, results: [row]});
     for (const bodies of [[page(a), page(b)], [{...a, ...b}]]) {
       await using server = await startRecordingServer(() => ({status: 200, body: bodies.shift()}));
       const list = {...legacy, origin: server.origin, targetSlug: 'staging'};
       const {variables} = await targets.listVariables(list, project.host);
-      expect(variables.map(({name, updatedBy}) => [name, updatedBy])).toEqual([
-        ['A', 'ann'],
-        ['B', undefined],
+      expect(variables.map(({name, status, updatedBy}) => [name, status, updatedBy])).toEqual([
+        ['A', 'published', 'ann'],
+        ['B', '7', undefined],
       ]);
     }
   });
