@@ -58,10 +58,8 @@ function meantInstead(typed: string | undefined): readonly Suggestion[] {
   if (from !== undefined)
     return [[`To deploy what ${from} runs, run `, {run: ['bundle:promote', '--from', from], again: true}]];
   const push = {run: ['bundle:push', typed], again: true};
-  return [
-    `If it is the target, pass ${shellLine('latest', '--target', typed)}.`,
-    ['If it is a build folder, run ', push],
-  ];
+  const asTarget = shellLine('latest', '--target', typed);
+  return [`If it is the target, pass ${asTarget}.`, ['If it is a build folder, run ', push]];
 }
 
 function adviseOther({fallback}: Ledger) {

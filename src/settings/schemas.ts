@@ -153,8 +153,7 @@ function entryPathMessage(value: string): string | undefined {
   const parts = value.split('/');
   if (parts.includes('..')) return `must not contain "..": "${value}"`;
   if (parts.includes('.') || parts.includes('')) return `must not contain "." or empty segments: "${value}"`;
-  if (/^mycli\.config\.\w+$/.test(parts.at(-1) ?? ''))
-    return `must not be "${value}", the name of a configuration file of mycli: it is a path in the archive`;
+  if (/^mycli\.config\.\w+$/.test(parts.at(-1) ?? '')) return `must not be a file for --config: "${value}"`;
   return undefined;
 }
 

@@ -106,9 +106,8 @@ export function withCredentialSource(
   const check = `The ${label} comes from ${name}. Check that it is complete, still valid and for this server.`;
   const isOneOfMany = kind === 'config' || name === variableOf('backendOptions');
   const removing = isOneOfMany ? `remove it from ${name}` : `unset ${name}`;
-  const stored =
-    kind === 'stored' ? 'To store another, run: ' : `To use a stored one, ${removing}. If none is stored, run: `;
-  const login: Suggestion = [stored, {run: ['auth:login']}];
+  const lead = kind === 'stored' ? 'To store another, run: ' : `To use a stored one, ${removing}. Without one, run: `;
+  const login: Suggestion = [lead, {run: ['auth:login']}];
   return amendError(error, {advice: kind === 'flag' ? [check] : [check, login]});
 }
 

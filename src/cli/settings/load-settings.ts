@@ -200,31 +200,24 @@ const otherVariables = [
   ...['TARGET_SLUG', 'BUNDLE_ID', 'DEPLOYMENT_ID', 'STATUS', 'BACKEND', 'URL', 'SHA256'],
 ];
 
-/**
- * What to say of variables that are probably misspelt, or meant for a flag: without it, `MYCLI_SAFTY` would restrict
- * nothing. @param flags those of the command
- */
+/** What to say of variables that are misspelt, or meant for one of these flags: `MYCLI_SAFTY` would restrict nothing. */
 export function misspeltVariables(env: Environment, flags: readonly string[]): readonly string[] {
   const prefix = 'MYCLI_';
   const known = [...settingKeys.map((key) => variableOf(key)?.slice(prefix.length) ?? ''), ...otherVariables];
+  const ofSettings = settingKeys.flatMap((key) => {
+    const [flag, variable] = [usualFlag(key)?.name ?? '', String(variableOf(key))];
+    const off = definitions[key].syntax === 'switch' ? [[`no-${flag}`, `Set ${variable}=false.`] as const] : [];
+    return [[flag, `Did you mean ${variable}?`] as const, ...off];
+  });
+  const advice = new Map([...flags.map((flag) => [flag, `Pass --${flag}.`] as const), ...ofSettings]);
   return Object.keys(env).flatMap((name) => {
     const own = name.slice(prefix.length);
     if (!name.startsWith(prefix) || known.includes(own)) return [];
-    const [meant] = near(own, known, 2).map((each) => `Did you mean ${prefix}${each}?`);
-    const advice = adviceForFlag(own.toLowerCase().replaceAll('_', '-'), flags) ?? meant;
-    return advice === undefined ? [] : [`Unknown variable: ${name}. ${advice}`];
+    const flag = own.toLowerCase().replaceAll('_', '-');
+    const [similar] = near(own, known, 2).map((each) => `Did you mean ${prefix}${each}?`);
+    const told = advice.get(flagNamed(flag, [...advice.keys()])?.replace(/ .*/, '') ?? flag) ?? similar;
+    return told === undefined ? [] : [`Unknown variable: ${name}. ${told}`];
   });
-}
-
-/** The flag or variable to use instead of a variable that is named like a flag. */
-function adviceForFlag(word: string, flags: readonly string[]): string | undefined {
-  const flagOf = (key: SettingKey) => usualFlag(key)?.name ?? '';
-  const name = flagNamed(word, [...settingKeys.map(flagOf), ...flags])?.replace(/ .*/, '') ?? word;
-  const set = settingKeys.find((key) => flagOf(key) === name);
-  if (set !== undefined) return `Did you mean ${String(variableOf(set))}?`;
-  if (flags.includes(name)) return `Pass --${name}.`;
-  const switched = settingKeys.find((key) => definitions[key].syntax === 'switch' && `no-${flagOf(key)}` === name);
-  return switched && `Set ${String(variableOf(switched))}=false.`;
 }
 
 /** Whether stored credentials are for the client and the token endpoint that are set, if any are. */

@@ -38,7 +38,7 @@ import {confirmDestinations, pluginDestinations, type Destination} from './confi
 import {aboutCredentials, askService, isRefusal} from './check-credentials.js';
 import {takeOver, type ImportMode} from './take-over.js';
 import {askForOrganization, askForService} from './interview.js';
-import {askText, askYesNo, canAsk, enterSecret, openBrowser, pipeSecret, readSecretInput} from './prompts.js';
+import {askText, askYesNo, canAsk, enterOrPipe, openBrowser, pipeSecret, readSecretInput} from './prompts.js';
 
 /** What a login is for: a service of a built-in backend, or that of a plugin's. */
 interface Login {
@@ -132,7 +132,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
       : `${label} for ${origin}`;
   const enter = (input: string): Entered => {
     const keyFile = kind === 'api-key' ? keyFileIn(input) : undefined;
-    const secret = checkedSecret(keyFile?.key ?? input, `the ${label}`, [enterSecret(kind)]);
+    const secret = checkedSecret(keyFile?.key ?? input, `the ${label}`, [pipeSecret(kind, enterOrPipe)]);
     const organizationId = settings.organizationId?.value;
     const scopes = settings.scopes?.value;
     const credentials: OriginCredentials = {
@@ -197,7 +197,7 @@ export async function importedLogin(
   const {[setting]: secret} = imported;
   if (secret === undefined) {
     const message = `No other client has stored the ${definitions[setting].label}.`;
-    throw createError('ERR_CREDENTIALS_MISSING', message, {suggestions: [enterSecret(kind)]});
+    throw createError('ERR_CREDENTIALS_MISSING', message, {suggestions: [pipeSecret(kind, enterOrPipe)]});
   }
   const complete = kind === 'api-key' ? imported : await withOrganization(context, imported);
   const login = builtInLogin(context, complete, kind);

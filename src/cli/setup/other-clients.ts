@@ -175,17 +175,11 @@ export const oldFlags: readonly OldWord[] = [
   {client: 'others', was: '--to', now: '--target'},
   {client: 'others', was: '--steps', now: '--to BUNDLE'},
   {client: 'others', was: '-n', now: '--limit'},
-  {client: 'others', was: '-o', now: '--json'},
-  {client: 'others', was: '--output', now: '--json'},
-  {client: 'others', was: '--format', now: '--json'},
-  {client: 'others', was: '--verbose', now: '--debug'},
-  {client: 'others', was: '-v', now: '--debug'},
+  {client: 'others', was: '-o|--output|--format', now: '--json'},
+  {client: 'others', was: '-v|--verbose', now: '--debug'},
 ];
 
 const askedAbout = 'mycli asks only about a new target or project that may be a typo. --create allows it';
-
-const uploadedOnly =
-  'deploy takes a bundle that is uploaded; push uploads a build folder, and deploys it with a target';
 
 const statusOnce = 'status shows the present state once; to follow a deployment, pass --wait to what deploys';
 
@@ -194,7 +188,7 @@ export const needlessFlags: readonly {readonly flags: RegExp; readonly command?:
   {flags: /^-(?:f|-follow|-no-follow|-tail)$/, command: 'logs', why: 'logs follows until Ctrl-C'},
   {flags: /^-(?:n|-limit|-lines)$/, command: 'logs', why: 'logs follows until Ctrl-C; --since AGE drops older entries'},
   {flags: /^-(?:w|-watch)$/, command: 'status', why: statusOnce},
-  {flags: /^-(?:b|-dir|-build-directory)$/, command: 'bundle:deploy', why: uploadedOnly},
+  {flags: /^-(?:b|-dir|-build-directory)$/, command: 'bundle:deploy', why: 'deploy takes a bundle, push a folder'},
   {flags: /^--wait-for-slot$/, command: 'bundle:rollback', why: 'what to roll back to may change meanwhile'},
   {flags: /^-(?:w|-wait)$/, command: 'preview:up', why: 'preview:up always waits'},
   {flags: /^--if-changed$/, command: 'preview:up', why: 'preview:up never uploads an unchanged bundle again'},
@@ -237,7 +231,7 @@ export function commandNamed(typed: readonly string[], known: readonly string[])
 
 /** What a flag of another client is here, without its dashes, if the command has it. */
 export function flagNamed(name: string, known: readonly string[]): string | undefined {
-  const now = oldFlags.find(({was}) => was.replace(/^-+/, '') === name)?.now.slice('--'.length);
+  const now = oldFlags.find(({was}) => was.split(/(?:^|\|)-+/).includes(name))?.now.slice('--'.length);
   return now !== undefined && known.includes(now.replace(/ .*/, '')) ? now : undefined;
 }
 

@@ -102,9 +102,8 @@ export function pipeSecret(kind?: string, lead = 'Pipe it: '): Suggestion {
   return onWindows ? [`${lead}type FILE | `, login] : [lead, login, ' < FILE.'];
 }
 
-export function enterSecret(kind: string): Suggestion {
-  return pipeSecret(kind, 'Enter it in a terminal, or pipe it: ');
-}
+/** What `pipeSecret` begins with if it could be typed, too. */
+export const enterOrPipe = 'Enter it in a terminal, or pipe it: ';
 
 /** Reads a secret: one line, typed in a terminal without echo, or all of stdin. */
 export async function readSecretInput(

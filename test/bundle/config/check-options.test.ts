@@ -87,10 +87,7 @@ describe('the options for a bundle', () => {
     ['a/..', 'must not contain "..": "a/.."'],
     ['./bld', 'must not contain "." or empty segments: "./bld"'],
     ['a//b', 'must not contain "." or empty segments: "a//b"'],
-    [
-      'a/mycli.config.ts',
-      'must not be "a/mycli.config.ts", the name of a configuration file of mycli: it is a path in the archive',
-    ],
+    ['a/mycli.config.ts', 'must not be a file for --config: "a/mycli.config.ts"'],
     [7, 'must be a string'],
   ])('refuse a path in the archive such as %j', (path, message) => {
     expect(checkBundleOptions({...planOptions('/'), ...Object({rootDir: path, configPath: path})})).toEqual([

@@ -116,10 +116,7 @@ describe('mycli', () => {
     [['push', '--dry-run=true'], 'Pass --dry-run alone, or leave it out.'],
     [['push', '--prod'], 'Did you mean --target production?'],
     [['push', '--dir', 'dist'], 'Did you mean --build-directory?'],
-    [
-      ['deploy', '--prod', '--dir=build'],
-      'Leave out --dir: deploy takes a bundle that is uploaded; push uploads a build',
-    ],
+    [['deploy', '--prod', '--dir=build'], 'Leave out --dir: deploy takes a bundle, push a folder.'],
     [['create', 'qa2'], 'Did you mean mycli target:create qa2 or mycli init?'],
     [['create'], 'Did you mean mycli init?'],
     [['push', '--verbose'], 'Did you mean --debug?'],

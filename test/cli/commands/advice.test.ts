@@ -343,7 +343,7 @@ describe('an argument', () => {
     ['config:set A=b', 'To set variables of a target, run mycli env:set\n'],
     ['preview create my-branch', 'Did you mean mycli preview:up my-branch?'],
     ['bundle upload', 'Did you mean mycli push?'],
-    ['create my-app', 'Did you mean mycli init?'],
+    ['create my-app', 'Did you mean mycli target:create my-app or mycli init?'],
     ['cache purge', 'Did you mean mycli target:invalidate?'],
     ['domains add x', 'targets.SLUG.settings of mycli.config, then run mycli target:apply SLUG\n'],
     ['run build', 'mycli runs no scripts of package.json: run npm run build, then mycli push\n'],

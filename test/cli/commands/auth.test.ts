@@ -507,7 +507,7 @@ describe('stored credentials', () => {
     const fromVariable = await refusedWith([], {MYCLI_API_KEY: 'wrong'});
     expect(fromVariable).toContain('The API key comes from MYCLI_API_KEY. Check that it is complete');
     expect(fromVariable).toContain(
-      '  To use a stored one, unset MYCLI_API_KEY. If none is stored, run: mycli login --origin ',
+      '  To use a stored one, unset MYCLI_API_KEY. Without one, run: mycli login --origin ',
     );
     const fromFlag = await refusedWith(['--api-key', 'wrong'], {});
     expect(fromFlag).toContain('The API key comes from --api-key.');
@@ -564,7 +564,7 @@ describe('stored credentials', () => {
     expect(wrong).toMatchObject({
       code: 4,
       stdout: expect.stringMatching(
-        /Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)[^]*To use a stored one, unset MYCLI_API_KEY\. If none is stored, run: mycli login/,
+        /Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)[^]*To use a stored one, unset MYCLI_API_KEY\. Without one, run: mycli login/,
       ),
     });
     const half = {MYCLI_API_ORIGIN: runtime.origin, MYCLI_CLIENT_SECRET: canaries.secret, MYCLI_CLIENT_ID: 'other'};

@@ -394,7 +394,7 @@ describe('a backend with a login of its own', () => {
     const options = `${user.env.MYCLI_BACKEND_OPTION},token=wrong`;
     const fromVariable = await user.run(['bundle:push'], {MYCLI_BACKEND_OPTION: options});
     expect(fromVariable.stderr).toContain('The secret of the portal backend comes from MYCLI_BACKEND_OPTION.');
-    expect(fromVariable.stderr).toContain('remove it from MYCLI_BACKEND_OPTION. If none is stored, run: mycli login');
+    expect(fromVariable.stderr).toContain('remove it from MYCLI_BACKEND_OPTION. Without one, run: mycli login');
     const fromFlag = await user.run(['bundle:push', '--backend-option', 'token=wrong']);
     expect(fromFlag.stderr).toContain('The secret of the portal backend comes from --backend-option.');
     expect(fromFlag.stderr).not.toContain('mycli login');
@@ -447,5 +447,5 @@ test('a backend that only reads variables gets the stored ones, and so does its 
   });
   const npx = await run(['auth:status'], '', {SDK_KEY: 'bad-canary', npm_command: 'exec'});
   expect(npx.stdout).toContain('The secret of the sdk backend comes from SDK_KEY. Check that it is complete');
-  expect(npx.stdout).toContain('To use a stored one, unset SDK_KEY. If none is stored, run: npx mycli login\n');
+  expect(npx.stdout).toContain('To use a stored one, unset SDK_KEY. Without one, run: npx mycli login\n');
 });
