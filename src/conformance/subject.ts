@@ -101,6 +101,13 @@ export class Subject {
     return new Subject({...this.parts, ...changes});
   }
 
+  /** Another project. @throws NotTried if the service of the fixtures has only one */
+  otherProject(projectSlug = `${this.parts.projectSlug}-2`): Subject {
+    if (this.service.projectSlug !== undefined)
+      notTried('The service has a projectSlug, so there is no other project.');
+    return this.again({projectSlug});
+  }
+
   /** Calls a member of the backend. @throws CallFailure if the backend fails; `signal.reason` when aborted. */
   async call<Name extends Called>(
     name: Name,
@@ -255,15 +262,16 @@ export class Subject {
     }
   }
 
-  /** All items of a list, or those from a cursor on, in pages of at most `limit`. */
+  /** All items of a list in pages of at most `limit`. `between`: changes it after each page. */
   async list<Name extends Lister>(
     name: Name,
     request: Omit<RequestOf<Name>, keyof ListRange>,
-    {limit, cursor: start}: ListRange = {limit: 100},
+    {limit}: Pick<ListRange, 'limit'> = {limit: 100},
+    between?: (pages: readonly ListResult<ItemOf<Name>>[]) => Promise<unknown>,
   ) {
     const pages: ListResult<ItemOf<Name>>[] = [];
     const cursors = new Set<string | undefined>();
-    let cursor = start;
+    let cursor: string | undefined;
     do {
       assert.ok(!cursors.has(cursor), `Expected a new cursor. ${name}() has returned ${shown(cursor)} before.`);
       cursors.add(cursor);
@@ -271,10 +279,11 @@ export class Subject {
       const page = (await this.call(name, range)) as ListResult<ItemOf<Name>>;
       pages.push(page);
       cursor = page.cursor;
+      await between?.(pages);
     } while (cursor !== undefined);
     const items = pages.flatMap((page) => page.items);
     const advice = 'Pages end when there is no cursor.';
-    if (start !== undefined) return items;
+    if (between) return items;
     for (const {total = items.length} of pages) expectAnswer(`the total of ${name}()`, total, items.length, advice);
     return items;
   }

@@ -16,6 +16,7 @@ import type {
   ListRange,
   ListResult,
   RedirectItem,
+  TargetSettings,
   UploadResult,
 } from '../../src/backends/contract.js';
 import {fastRetries} from '../../src/conformance/subject.js';
@@ -67,6 +68,11 @@ const onBundles = ['deploy', 'download', 'deleteBundle'] as const;
 const operations = (Object.keys(backendMembers) as MemberName[]).filter((name) => name !== 'check' && name !== 'login');
 
 type Call = (context: Context) => Promise<unknown>;
+
+interface TargetIn {
+  readonly targetSlug: string;
+  readonly projectSlug: string;
+}
 
 type Around = (call: Call, context: Context) => Promise<unknown>;
 
@@ -146,8 +152,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenSlugs('ignores the case of the slugs of targets', (slug) => slug.toLowerCase()),
   brokenSlugs('cuts the slugs of targets after 63 characters', (slug) => slug.slice(0, 63)),
   brokenSlugs('treats the slugs of targets as LIKE patterns of SQL', (slug, known) => {
-    const pattern = new RegExp(`^${slug.replaceAll(/[?.]/g, '[$&]').replaceAll('_', '.').replaceAll('%', '.*')}$`);
-    return known.find((one) => pattern.test(one)) ?? slug;
+    return known.find((one) => likePattern(slug).test(one)) ?? slug;
   }),
   brokenSlugs('puts the slugs of targets into SQL as they are', (slug, known) => {
     return slug.includes("'or'1'='1") ? (known[0] ?? slug) : slug;
@@ -187,11 +192,54 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {items: [...page.items, ...items], cursor: page.cursor};
     },
   })),
-  broken('removes the variables whose names begin with one that it removes', (good) => ({
+  brokenRemoval('removes the variables whose names begin with one that it removes and _', (removed, name) =>
+    name.startsWith(`${removed}_`),
+  ),
+  brokenRemoval('removes the variables whose names are like one that it removes in SQL', (removed, name) =>
+    likePattern(removed).test(name),
+  ),
+  broken('sets the variable whose name is like the named one in SQL', (good) => ({
     async setVariables({targetSlug, set, unset}, context) {
       const names = (await firstOf(good.listVariables, {targetSlug, limit: 5}, context)).map(({name}) => name);
-      const alike = names.filter((name) => unset.some((one) => name.startsWith(one)) && !Object.hasOwn(set, name));
-      await good.setVariables({targetSlug, set, unset: [...unset, ...alike]}, context);
+      const values = Object.entries(set).map(([name, value]) => {
+        return [names.find((one) => likePattern(name).test(one)) ?? name, value];
+      });
+      await good.setVariables({targetSlug, set: Object.fromEntries(values), unset}, context);
+    },
+  })),
+  broken('removes the redirects whose paths are like the one that it removes in SQL', (good) => ({
+    async changeRedirect({redirect, ...request}, context) {
+      await good.changeRedirect({...request, redirect}, context);
+      if (request.change !== 'remove') return;
+      const items = await firstOf(good.listRedirects, {targetSlug: request.targetSlug, limit: 5}, context);
+      for (const one of items.filter(({from}) => likePattern(redirect.from).test(from)))
+        await good.changeRedirect({...request, redirect: one}, context);
+    },
+  })),
+  broken('removes the access headers whose IDs are like the one that it removes in SQL', (good) => ({
+    async changeAccess({targetSlug, ...request}, context) {
+      const {remove} = request;
+      if (remove === undefined) return good.changeAccess({targetSlug, ...request}, context);
+      const items = await firstOf(good.listAccess, {targetSlug, limit: 5}, context);
+      for (const {accessId} of items.filter((one) => likePattern(remove).test(one.accessId)))
+        await good.changeAccess({targetSlug, remove: accessId}, context);
+    },
+  })),
+  broken('deletes the bundles whose IDs begin with the one that it deletes', (good) => ({
+    async deleteBundle({bundleId}, context) {
+      await good.deleteBundle({bundleId}, context);
+      const begin = String(bundleId).replace('#%', '');
+      const items = await firstOf(good.listBundles, {limit: 5}, context);
+      for (const one of items.filter((item) => String(item.bundleId).startsWith(begin)))
+        await good.deleteBundle({bundleId: one.bundleId}, context);
+    },
+  })),
+  broken('deletes the targets whose slugs begin with the one that it deletes and a dash', (good) => ({
+    async deleteTarget({targetSlug}, context) {
+      await good.deleteTarget({targetSlug}, context);
+      const slugs = (await firstOf(good.listTargets, {limit: 5}, context)).map((item) => item.targetSlug);
+      for (const slug of slugs.filter((one) => one.startsWith(`${targetSlug}-`)))
+        await good.deleteTarget({targetSlug: slug}, context);
     },
   })),
   broken('writes back all redirects when it adds one', (good) => ({
@@ -318,12 +366,9 @@ export const brokenBackends: readonly BrokenBackend[] = [
     updateTarget: ({primary: _, ...request}, context) => good.updateTarget(request, context),
     readTarget: async (request, context) => ({...(await good.readTarget(request, context)), primary: false}),
   })),
-  broken('drops settings that are null', (good) => ({
-    updateTarget: ({settings, ...request}, context) => {
-      const kept = Object.entries(settings).filter(([, value]) => value !== null);
-      return good.updateTarget({...request, settings: Object.fromEntries(kept)}, context);
-    },
-  })),
+  brokenSettings('drops settings that are null', (settings) =>
+    Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null)),
+  ),
   brokenValues('trims the values of variables', (value) => value.trim()),
   brokenValues('cuts the values of variables after 4,096 characters', (value) => value.slice(0, 4096)),
   brokenValues('cuts the values of variables at a second =', (value) => value.split('=').slice(0, 2).join('=')),
@@ -409,17 +454,37 @@ export const brokenBackends: readonly BrokenBackend[] = [
     };
   }),
   broken('keeps a target that it deletes as the primary one', (good) => {
-    const primaries = new Set<string>();
+    const primaries = new Map<string, string>();
     return {
       async updateTarget({targetSlug, primary, ...request}, context) {
-        if (primary === true) primaries.add(targetSlug);
+        if (primary === true) primaries.set(context.projectSlug, targetSlug);
         await good.updateTarget({targetSlug, ...request}, context);
       },
       async readTarget({targetSlug}, context) {
-        return {...(await good.readTarget({targetSlug}, context)), primary: primaries.has(targetSlug)};
+        const isPrimary = primaries.get(context.projectSlug) === targetSlug;
+        return {...(await good.readTarget({targetSlug}, context)), primary: isPrimary};
       },
     };
   }),
+  broken('leaves the former primary target one, too', (good) => {
+    const primaries = new Set<string>();
+    const keyOf = (targetSlug: string, {projectSlug}: Context) => `${projectSlug}/${targetSlug}`;
+    return {
+      async updateTarget({targetSlug, primary, ...request}, context) {
+        if (primary === true) primaries.add(keyOf(targetSlug, context));
+        await good.updateTarget({targetSlug, primary, ...request}, context);
+      },
+      async readTarget({targetSlug}, context) {
+        return {...(await good.readTarget({targetSlug}, context)), primary: primaries.has(keyOf(targetSlug, context))};
+      },
+      async deleteTarget({targetSlug}, context) {
+        await good.deleteTarget({targetSlug}, context);
+        primaries.delete(keyOf(targetSlug, context));
+      },
+    };
+  }),
+  brokenSettings('forgets the region of a target', ({region: _, ...settings}) => settings),
+  brokenSettings('forgets the domain of a target', ({externalDomain: _, ...settings}) => settings),
   broken('gives the ID of a deleted bundle to the next one', (good) => {
     let free: BundleId | undefined;
     /** The IDs of the service, by those that are used again. */
@@ -439,12 +504,9 @@ export const brokenBackends: readonly BrokenBackend[] = [
       },
     };
   }),
-  broken('ignores settings that are false or empty', (good) => ({
-    updateTarget: ({settings, ...request}, context) => {
-      const kept = Object.entries(settings).filter(([, value]) => value !== false && String(value) !== '');
-      return good.updateTarget({...request, settings: Object.fromEntries(kept)}, context);
-    },
-  })),
+  brokenSettings('ignores settings that are false or empty', (settings) =>
+    Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== false && String(value) !== '')),
+  ),
   brokenCall('leaves something behind of a bundle that it deletes', 'deleteBundle', async (call, context) => {
     await call(context);
     await context.http.post(urlOf(context, 'uploads'), {headers: {...authorized(context), 'x-message': 'left'}});
@@ -453,20 +515,11 @@ export const brokenBackends: readonly BrokenBackend[] = [
     const {items} = Object(await call(context)) as ListResult<unknown>;
     return {items};
   }),
-  broken('pages through a history by offset', (good) => ({
-    listDeployments: async (range, context) => {
-      const page = await good.listDeployments(range, context);
-      return {...page, cursor: page.cursor && String(Number(range.cursor ?? 0) + page.items.length)};
-    },
-  })),
-  broken('pages by offset through its targets, which are in alphabetical order', (good) => ({
-    listTargets: async ({limit, cursor}, context) => {
-      const items = await firstOf(good.listTargets, {limit: 5}, context);
-      const sorted = items.toSorted((a, b) => (a.targetSlug < b.targetSlug ? -1 : 1));
-      const end = Number(cursor ?? 0) + limit;
-      return {items: sorted.slice(Number(cursor ?? 0), end), cursor: end < sorted.length ? String(end) : undefined};
-    },
-  })),
+  brokenCursor('pages through a history by offset', 'listDeployments'),
+  brokenCursor('pages by offset through its targets, which are in alphabetical order', 'listTargets', byText),
+  brokenCursor('pages by offset through its projects, which are in alphabetical order', 'listProjects', byText),
+  brokenCursor('pages by offset through variables, of which some are removed', 'listVariables'),
+  brokenCursor('pages by offset through redirects, of which some are removed', 'listRedirects'),
   broken('succeeds in deleting an unknown target', (good) => ({
     deleteTarget: (request, context) => ignoring(404, good.deleteTarget(request, context)),
   })),
@@ -526,22 +579,12 @@ export const brokenBackends: readonly BrokenBackend[] = [
     updateTarget: ({targetSlug, settings}, context) =>
       good.updateTarget({targetSlug, settings: {sourceMaps: false, logLevel: 'info', ...settings}}, context),
   })),
-  broken('rounds the settings of targets', (good) => ({
-    updateTarget: ({settings, ...request}, context) => {
-      const rounded = Object.entries(settings).map(([name, value]) => [
-        name,
-        typeof value === 'number' ? Math.round(value) : value,
-      ]);
-      return good.updateTarget({...request, settings: Object.fromEntries(rounded)}, context);
-    },
-  })),
-  broken('keeps names of targets in Latin-1', (good) => ({
-    updateTarget: ({settings, ...request}, context) => {
-      const {name} = settings;
-      const latin = name === undefined ? {} : {name: Buffer.from(name, 'latin1').toString('latin1')};
-      return good.updateTarget({...request, settings: {...settings, ...latin}}, context);
-    },
-  })),
+  brokenSettings('rounds the settings of targets', ({tracingRate, ...settings}) => {
+    return tracingRate === undefined ? settings : {...settings, tracingRate: Math.round(tracingRate)};
+  }),
+  brokenSettings('keeps names of targets in Latin-1', ({name, ...settings}) => {
+    return name === undefined ? settings : {...settings, name: Buffer.from(name, 'latin1').toString('latin1')};
+  }),
   brokenCall('lists no redirects of a target that it does not know', 'listRedirects', (call, context) =>
     ignoring(404, call(context)),
   ),
@@ -663,25 +706,20 @@ export const brokenBackends: readonly BrokenBackend[] = [
       }
     },
   })),
-  brokenLog('cuts the lines of logs after 1,000 characters', (lines) => lines.map((line) => line.slice(0, 1000))),
+  brokenLog('cuts the lines of logs after 65,535 bytes', (lines) =>
+    lines.map((line) => Buffer.from(line).subarray(0, 65_535).toString()),
+  ),
+  brokenLog('repeats the last line of its logs', undefined, {goOn: (next) => Math.max(0, next - 1)}),
+  brokenLog('repeats its logs for who follows again', undefined, {start: 0}),
   brokenLog('trims the lines of logs', (lines) => lines.map((line) => line.trim())),
   brokenLog('keeps only the ASCII of the lines of logs', (lines) =>
     lines.map((line) => line.replaceAll(/[^ -~\t]/g, '?')),
   ),
   brokenLog('follows only the last one of the lines that are logged at once', (lines) => lines.slice(-1)),
-  broken('follows the logs of every target', (good) => ({
-    async *tailLogs({targetSlug}, context) {
-      const others = good.tailLogs({targetSlug: 'production'}, context)[Symbol.asyncIterator]();
-      const next = () => others.next().catch(() => undefined);
-      let foreign = next();
-      for await (const entry of good.tailLogs({targetSlug}, context)) {
-        const found = await Promise.race([foreign, delay(200)]);
-        if (found?.value) yield found.value;
-        if (found) foreign = next();
-        yield entry;
-      }
-    },
-  })),
+  brokenFollower('follows the logs of every target', (target) => ({...target, targetSlug: 'production'})),
+  brokenFollower('follows the logs of the target in every project', ({targetSlug, projectSlug}) => {
+    return {targetSlug, projectSlug: `${projectSlug}-2`};
+  }),
   broken('takes the targets of logs for patterns', (good) => ({
     tailLogs: ({targetSlug}, context) =>
       good.tailLogs({targetSlug: /^[*>]$/.test(targetSlug) ? 'production' : targetSlug}, context),
@@ -1046,6 +1084,14 @@ export const brokenBackends: readonly BrokenBackend[] = [
     sha256: () => '0'.repeat(64),
   }),
   brokenItems('lists file names instead of messages', 'listBundles', {message: () => 'bundle.tar.gz'}),
+  brokenItems('lists deployments with empty messages', 'listDeployments', {message: () => ''}),
+  broken('lists the message of the newest bundle for each deployment', (good) => ({
+    async listDeployments(range, context) {
+      const {items, ...page} = await good.listDeployments(range, context);
+      const [newest] = (await good.listBundles({limit: 1}, context)).items;
+      return {...page, items: items.map((item) => ({...item, message: newest?.message}))};
+    },
+  })),
   broken('keeps only the ASCII of a message', (good) => ({
     upload: (bundle, context) =>
       good.upload({...bundle, message: bundle.message.replaceAll(/\P{ASCII}/gu, '?')}, context),
@@ -1069,12 +1115,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {...page, cursor: page.cursor && String(Number(range.cursor ?? 0) + range.limit)};
     },
   })),
-  broken('pages by offset through bundles, which new ones move', (good) => ({
-    listBundles: async (range, context) => {
-      const page = await good.listBundles(range, context);
-      return {...page, cursor: page.cursor && String(Number(range.cursor ?? 0) + page.items.length)};
-    },
-  })),
+  brokenCursor('pages by offset through bundles, which new ones move', 'listBundles'),
   broken('keeps the last twenty deployments', (good) => ({
     listDeployments: async ({limit, cursor, targetSlug}, context) => {
       const before = Number(cursor ?? 0);
@@ -1217,10 +1258,20 @@ export const brokenBackends: readonly BrokenBackend[] = [
     const {items} = await createShelfBackend().listBundles({limit: 1}, context);
     return String(items[0]?.bundleId ?? id);
   }),
+  brokenIds('treats IDs as LIKE patterns of SQL', async (id, context) => {
+    const {items} = await createShelfBackend().listBundles({limit: 5}, context);
+    return String(items.find(({bundleId}) => likePattern(id).test(String(bundleId)))?.bundleId ?? id);
+  }),
   brokenIds('ignores zeros before an ID', (id) => id.replace(/^0+/, '')),
   brokenIds('ignores decimals after an ID', (id) => id.replace(/\.0+$/, '')),
   ...anywhere.map(([fault, around, members = operations]) => brokenCall(fault, members, around)),
 ];
+
+/** What LIKE of SQL matches. */
+function likePattern(text: string): RegExp {
+  const literal = text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
+  return new RegExp(`^${literal.replaceAll('_', '.').replaceAll('%', '.*')}$`);
+}
 
 /** Takes some IDs of bundles for others. */
 function brokenIds(
@@ -1266,6 +1317,27 @@ function brokenEnd(fault: string, member: Extract<keyof Shelf, `list${string}`>,
   });
 }
 
+function byText(items: readonly unknown[]): readonly unknown[] {
+  return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+/** Pages through a list by offset. */
+function brokenCursor(
+  fault: string,
+  member: Extract<keyof Shelf, `list${string}`>,
+  sort: (items: readonly unknown[]) => readonly unknown[] = (items) => items,
+): BrokenBackend {
+  return broken(fault, (good) => {
+    const own = good[member] as ListPage<unknown>;
+    const changed = async ({limit, cursor, ...range}: ListRange, context: Context) => {
+      const items = sort(await firstOf(own, {...range, limit: 5}, context));
+      const end = Number(cursor ?? 0) + limit;
+      return {items: items.slice(Number(cursor ?? 0), end), cursor: end < items.length ? String(end) : undefined};
+    };
+    return {[member]: changed};
+  });
+}
+
 /** Changes redirects before the service gets them. */
 function brokenRedirects(fault: string, change: (redirect: RedirectItem) => RedirectItem): BrokenBackend {
   return broken(fault, (good) => ({
@@ -1274,19 +1346,60 @@ function brokenRedirects(fault: string, change: (redirect: RedirectItem) => Redi
   }));
 }
 
-/** Changes the lines of a log that it gets at once. */
-function brokenLog(fault: string, change: (lines: readonly string[]) => readonly string[]): BrokenBackend {
+/** Changes the lines of a log that it gets at once, or where it reads on. */
+function brokenLog(
+  fault: string,
+  change: (lines: readonly string[]) => readonly string[] = (lines) => lines,
+  {start = Infinity, goOn = (next: number) => next} = {},
+): BrokenBackend {
   return broken(fault, () => ({
     async *tailLogs({targetSlug}, context) {
-      for (let after = 0; ;) {
+      for (let after = start; ;) {
         const request = {headers: authorized(context), searchParams: {after}};
         const answer = context.http(urlOf(context, 'tail', targetSlug), request);
         const {lines, next} = await answer.json<{lines: string[]; next: number}>();
         for (const message of change(lines)) yield {message};
-        after = next;
+        after = goOn(next);
         await delay(10, undefined, {signal: context.signal}).catch(() => context.signal.throwIfAborted());
       }
     },
+  }));
+}
+
+/** Follows the logs of another place, too. */
+function brokenFollower(fault: string, elsewhere: (target: TargetIn) => TargetIn): BrokenBackend {
+  return broken(fault, (good) => ({
+    async *tailLogs({targetSlug}, context) {
+      const other = elsewhere({targetSlug, projectSlug: context.projectSlug});
+      const others = good.tailLogs(other, {...context, projectSlug: other.projectSlug})[Symbol.asyncIterator]();
+      const next = () => others.next().catch(() => undefined);
+      let foreign = next();
+      for await (const entry of good.tailLogs({targetSlug}, context)) {
+        const found = await Promise.race([foreign, delay(200)]);
+        if (found?.value) yield found.value;
+        if (found) foreign = next();
+        yield entry;
+      }
+    },
+  }));
+}
+
+/** Removes more variables than the named ones. */
+function brokenRemoval(fault: string, isRemoved: (removed: string, name: string) => boolean): BrokenBackend {
+  return broken(fault, (good) => ({
+    async setVariables({targetSlug, set, unset}, context) {
+      const names = (await firstOf(good.listVariables, {targetSlug, limit: 5}, context)).map(({name}) => name);
+      const alike = names.filter((name) => unset.some((one) => isRemoved(one, name)) && !Object.hasOwn(set, name));
+      await good.setVariables({targetSlug, set, unset: [...unset, ...alike]}, context);
+    },
+  }));
+}
+
+/** Changes settings before the service gets them. */
+function brokenSettings(fault: string, change: (settings: TargetSettings) => TargetSettings): BrokenBackend {
+  return broken(fault, (good) => ({
+    updateTarget: ({settings, ...request}, context) =>
+      good.updateTarget({...request, settings: change(settings)}, context),
   }));
 }
 

@@ -40,6 +40,12 @@ test('the example of the guide passes with vitest', async () => {
   expect(output).toMatch(/Tests +12 passed \| 13 skipped/);
 });
 
+test('one case of the guide runs with vitest -t', async () => {
+  const vitest = path.join(root, 'node_modules/vitest/vitest.mjs');
+  const output = await runNode(vitest, 'run', '--root', folder, '-t', 'every byte');
+  expect(output).toMatch(/Tests +2 passed \| 23 skipped/);
+});
+
 test('the example of the guide passes with node --test', async () => {
   const output = await runNode('--test', '--test-reporter=tap', 'test/conformance.node.js');
   expect(output).toContain('# pass 12');

@@ -113,10 +113,10 @@ export function createShelfBackend(changed: Partial<Steps> = {}) {
       return {...page, items: items.map(({id, ...row}) => ({bundleId: id, ...row, status: 'ready'}))};
     },
     async listDeployments({targetSlug, ...range}, context) {
-      type Row = {id: string; bundleId: string; createdAt: string; status: 'finished' | 'failed'};
+      type Row = {id: string; bundleId: string; createdAt: string; status: 'finished' | 'failed'; message?: string};
       const {items, ...page} = await list<Row>(range, context, 'targets', targetSlug);
-      const item = ({id, bundleId, createdAt, status}: Row) => {
-        return {deployment: {deploymentId: id, targetSlug}, bundleId, createdAt, status};
+      const item = ({id, bundleId, createdAt, status, message}: Row) => {
+        return {deployment: {deploymentId: id, targetSlug}, bundleId, createdAt, status, message};
       };
       return {...page, items: items.map(item)};
     },
@@ -176,7 +176,7 @@ export function createShelfBackend(changed: Partial<Steps> = {}) {
       await context.http.post(urlOf(context, 'purges', targetSlug), request);
     },
     async *tailLogs({targetSlug}, context) {
-      for (let after = 0; ;) {
+      for (let after = Infinity; ;) {
         const request = {headers: authorized(context), searchParams: {after}};
         const url = urlOf(context, 'tail', targetSlug);
         const {lines, next} = await context.http(url, request).json<{lines: string[]; next: number}>();

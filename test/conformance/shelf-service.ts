@@ -68,6 +68,8 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
   /** The redirects and the access headers of targets, by kind and target. */
   const rows = new Map<string, readonly {readonly id: string}[]>();
   const logs = new Map<string, string[]>();
+  /** The primary target of each project that has one. */
+  const primaries = new Map<string, string>();
   /** Secrets that only the uploader of a sealed bundle learns, or who logs in. */
   const receipts: string[] = [];
   let [busy, doomed, ids] = [false, false, 0];
@@ -144,12 +146,18 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
     if (method === 'DELETE') {
       for (const all of [made, deployments, variables, settings]) all.delete(target);
       for (const kind of ['redirects', 'access']) rows.delete(`${kind} ${target}`);
+      if (primaries.get(project) === name) primaries.delete(project);
       return {status: 204};
     }
     if (kind === 'purges') return {status: 202};
     if (kind === 'settings') {
-      if (method === 'PATCH') settings.set(target, {...settings.get(target), ...Object(JSON.parse(body.toString()))});
-      return {status: 200, body: settings.get(target) ?? {}};
+      if (method === 'PATCH') {
+        const {primary, ...changes} = JSON.parse(body.toString()) as {primary?: boolean};
+        settings.set(target, {...settings.get(target), ...changes});
+        if (primary === true) primaries.set(project, name);
+        if (primary === false) primaries.delete(project);
+      }
+      return {status: 200, body: {...settings.get(target), primary: primaries.get(project) === name}};
     }
     if (kind === 'redirects' || kind === 'access') {
       const place = `${kind} ${target}`;
@@ -157,12 +165,12 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
       if (method === 'GET') return pageOf(before, query);
       const row = JSON.parse(body.toString()) as {id?: string};
       const after = before.filter((one) => one.id !== row.id);
-      rows.set(place, method === 'POST' ? [...after, {...row, id: row.id ?? newId()}] : after);
+      rows.set(place, method === 'POST' ? [...after, {id: row.id ?? newId(), ...row}] : after);
       return {status: 204};
     }
     if (kind === 'tail') {
-      const lines = (logs.get(name) ?? []).slice(Number(query.get('after')));
-      return {status: 200, body: {lines, next: logs.get(name)?.length ?? 0}};
+      const all = logs.get(target) ?? [];
+      return {status: 200, body: {lines: all.slice(Number(query.get('after'))), next: all.length}};
     }
     const known = variables.get(target) ?? new Map<string, string>();
     if (method === 'PATCH') {
@@ -189,7 +197,8 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
       return {status: 202, body: {id: made.id}};
     }
     if (id === undefined) {
-      const rows = history.map(({end, ...row}) => ({...row, status: end}));
+      const messageOf = (bundleId: string) => bundles.get(project)?.find((one) => one.id === bundleId)?.message;
+      const rows = history.map(({end, ...row}) => ({...row, status: end, message: messageOf(row.bundleId)}));
       return pageOf(rows, query);
     }
     const found = history.find((one) => one.id === id);
@@ -251,7 +260,10 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
     },
     countUploads: () => uploads.size + [...bundles.values()].flat().length,
     readVariable: (targetSlug, name, project) => variables.get(`${project}/${targetSlug}`)?.get(name),
-    writeLog: (targetSlug, line) => void logs.set(targetSlug, [...(logs.get(targetSlug) ?? []), line]),
+    writeLog: (targetSlug, line, project) => {
+      const target = `${project}/${targetSlug}`;
+      logs.set(target, [...(logs.get(target) ?? []), line]);
+    },
     occupyTarget: () => void (busy = true),
     failDeployments: () => void (doomed = true),
     close: async () => {

@@ -79,7 +79,7 @@ export const idCases: readonly Case[] = bundleOperations.map(({name, needs, run}
   needs: [needs],
   proves:
     'An unknown ID is `ERR_BUNDLE_UNKNOWN` or a 404. An ID with `?`, `#`, `..` or SQL is refused: encode it in URLs. ' +
-    'So is another spelling of the same number, such as `01` for `1`.',
+    'So are another spelling of the same number, such as `01` for `1`, and one of `_`, the wildcard of SQL.',
   async run(subject) {
     const bundle = await subject.makeBundle();
     const id = await subject.upload(bundle);
@@ -148,7 +148,8 @@ export async function expectUnknown(
 ): Promise<void> {
   const unknownId = unknownIdLike(id);
   await expectError(`${what} ${shown(unknownId)}`, call(unknownId), expected);
-  const alike = [`${id}?`, `${id}#x`, `x/../${id}`, `./${id}`, `${id}/.`, `0${id}`, `${id}.0`, sqlText];
+  const spellings = [`${id}?`, `${id}#x`, `x/../${id}`, `./${id}`, `${id}/.`, `0${id}`, `${id}.0`];
+  const alike = [...spellings, sqlText, '_'.repeat(String(id).length)];
   const advice = 'Encode IDs in URLs and paths, and compare them as text. Pass them to SQL as parameters.';
   for (const other of typeof id === 'number' ? [] : alike) {
     await expectError(`${what} ${shown(other)}`, call(other), anyError, advice);

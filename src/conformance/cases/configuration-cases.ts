@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import {isDeepStrictEqual} from 'node:util';
+import type {TargetSettings} from '../../backends/contract.js';
 import {anyCode, expectAnswer, expectError, notTried, outcomeOf, shown} from '../expectations.js';
 import type {Case, MemberCases, Subject} from '../subject.js';
 import {unknownIdLike} from './bundle-cases.js';
-import {longCase, samePages} from './list-cases.js';
+import {longCase, samePages, steadyCase, type GrowingList} from './list-cases.js';
+import {makePrimary} from './neighbour-cases.js';
 
 /** The target of the subject, once something runs on it. */
 async function ready(subject: Subject): Promise<{readonly targetSlug: string}> {
@@ -58,7 +60,7 @@ const redirect = {
 } as const;
 
 /** What some settings of a target are changed to, one after the other. */
-const settingValues = {
+const settingValues: {readonly [Name in keyof Required<TargetSettings>]: readonly unknown[]} = {
   name: ['Conformance suite: „Größe“ 日本語 🚀'],
   production: [true, false],
   cookies: [true, false],
@@ -70,7 +72,38 @@ const settingValues = {
   allowedIps: [['203.0.113.0/24'], []],
   proxies: [[{path: '/conformance', host: 'proxy.example'}], []],
   architecture: ['arm64', null],
-  externalHost: ['conformance.example', null],
+  region: ['us-east-1'],
+  externalDomain: ['conformance.example', null],
+  externalHost: ['www.conformance.example', null],
+};
+
+const growingProjects: GrowingList<'listProjects'> = {
+  what: 'project',
+  name: 'listProjects',
+  needs: ['deploy'],
+  async add(subject, {length}) {
+    const project = subject.otherProject(`${subject.parts.projectSlug}-${9 - length}`);
+    await project.deployed();
+    return project.parts.projectSlug;
+  },
+  list: () => ({}),
+  idOf: ({projectSlug}) => projectSlug,
+};
+
+const growingRedirects: GrowingList<'listRedirects'> = {
+  what: 'redirect',
+  name: 'listRedirects',
+  needs: ['listRedirects', 'deploy'],
+  async add(subject, {length}) {
+    const {targetSlug} = length === 0 ? await ready(subject) : subject;
+    const from = `/many/${999 - length}`;
+    await subject.call('changeRedirect', {targetSlug, change: 'add', redirect: {from, to: '/new'}});
+    return from;
+  },
+  remove: (subject, listed) =>
+    subject.call('changeRedirect', {targetSlug: subject.targetSlug, change: 'remove', redirect: listed}),
+  list: ({targetSlug}) => ({targetSlug}),
+  idOf: ({from}) => from,
 };
 
 export const configurationCases = {
@@ -84,8 +117,8 @@ export const configurationCases = {
         const pushed = [subject];
         await subject.deployed();
         if (subject.service.projectSlug === undefined) {
-          const other = subject.again({projectSlug: `${projectSlug}-2`});
-          const dotted = subject.again({projectSlug: `${projectSlug}.eu`});
+          const other = subject.otherProject();
+          const dotted = subject.otherProject(`${projectSlug}.eu`);
           await other.deployed();
           // Not every service takes the dot.
           const {error} = await outcomeOf(dotted.deployed());
@@ -93,13 +126,11 @@ export const configurationCases = {
         }
         const listed = (await samePages(subject, 'listProjects', {})).map((item) => item.projectSlug);
         const slugs = pushed.map((one) => one.parts.projectSlug);
-        expectAnswer(
-          'the projects in the list',
-          listed.filter((slug) => slugs.includes(slug)).toSorted(),
-          slugs.toSorted(),
-        );
+        const found = listed.filter((slug) => slugs.includes(slug));
+        expectAnswer('the projects in the list', found.toSorted(), slugs.toSorted());
       },
     },
+    steadyCase(growingProjects),
   ],
   readTarget: [
     {
@@ -117,7 +148,8 @@ export const configurationCases = {
       needs: ['readTarget', 'deploy'],
       proves:
         'Reading returns what was just set, even empty values, and keeps what was set before, at the same time by ' +
-        'others, too. `null` resets a setting. Settings that `readTarget` reports as `unsupported` are not tried.',
+        'others, too. `null` resets a setting. A project has one primary target. Settings that `readTarget` reports as ' +
+        '`unsupported` are not tried, and a region may be refused.',
       async run(subject) {
         const target = await ready(subject);
         const {unsupported = []} = await subject.call('readTarget', target);
@@ -136,20 +168,25 @@ export const configurationCases = {
         );
         let expected = {};
         for (const settings of known.flatMap(([name, values]) => values.map((value) => ({[name]: value})))) {
-          expected = {...expected, ...settings};
           await subject.ready(target.targetSlug);
-          await subject.call('updateTarget', {...target, settings});
+          const changing = subject.call('updateTarget', {...target, settings});
+          // Services differ in their regions.
+          if ('region' in settings && (await outcomeOf<unknown>(changing)).error) continue;
+          await changing;
+          expected = {...expected, ...settings};
           const what = `the settings after a change of ${shown(settings)}`;
           await subject.becomes(what, [JSON.stringify(expected)], async () => {
             const {settings: read} = await subject.call('readTarget', target);
             // What is reset may be left out.
-            const values = Object.keys(expected).map((name): readonly [string, unknown] => [
-              name,
-              Reflect.get(read, name) ?? null,
-            ]);
+            const values = Object.keys(expected).map((name) => [name, Reflect.get(read, name) ?? null] as const);
             return JSON.stringify(Object.fromEntries(values));
           });
         }
+        if (!(await makePrimary({subject, ...target}))) return;
+        await subject.deployed(undefined, subject.otherTarget);
+        await makePrimary({subject, targetSlug: subject.otherTarget});
+        const isPrimary = async () => (await subject.call('readTarget', target)).primary;
+        await subject.becomes('whether the former primary target is one', [false, undefined], isPrimary);
       },
     },
   ],
@@ -186,14 +223,12 @@ export const configurationCases = {
         const both = [`/old%20Page/* ${first.to} ${rest}`, `/other /new/* ${rest}`];
         expectAnswer('the redirects', await lines(), both);
         const within = {from: '/old%20Page', to: '/bare'};
-        await change('add', within);
-        await change('remove', within);
-        expectAnswer('the redirects after the removal of /old%20Page', await lines(), both);
-        // Both changes may be refused.
-        const upper = {from: '/OTHER', to: '/bare'};
-        await outcomeOf(change('add', upper));
-        await outcomeOf(change('remove', upper));
-        expectAnswer('the redirects after the removal of /OTHER', await lines(), both);
+        // For LIKE of SQL, `_` is any character. Of a path that differs in case, both changes may be refused.
+        for (const from of [within.from, '/othe_', '/OTHER']) {
+          await outcomeOf(change('add', {from, to: '/bare'}));
+          await outcomeOf(change('remove', {from, to: '/bare'}));
+          expectAnswer(`the redirects after the removal of ${from}`, await lines(), both);
+        }
         await change('add', within);
         await change('remove', first);
         const left = [`/old%20Page /bare ${rest}`, both[1]];
@@ -213,19 +248,8 @@ export const configurationCases = {
         expectAnswer('how many of four redirects can be added at the same time', done, paths.length);
       },
     },
-    longCase({
-      what: 'redirect',
-      name: 'listRedirects',
-      needs: ['listRedirects', 'deploy'],
-      async add(subject, {length}) {
-        const {targetSlug} = length === 0 ? await ready(subject) : subject;
-        const from = `/many/${length}`;
-        await subject.call('changeRedirect', {targetSlug, change: 'add', redirect: {from, to: '/new'}});
-        return from;
-      },
-      list: ({targetSlug}) => ({targetSlug}),
-      idOf: ({from}) => from,
-    }),
+    steadyCase(growingRedirects),
+    longCase(growingRedirects),
   ],
   listAccess: [emptyAtFirst('access: a new target has none', 'listAccess')],
   changeAccess: [
@@ -249,9 +273,11 @@ export const configurationCases = {
         assert.ok(!isShown, 'Expected no list, log or error to have the value. One has.');
         await subject.call('changeAccess', {...target, add: `${value}-2`});
         const both = await headers(2, 'a second one');
-        const remove = String(unknownIdLike(both[0]?.accessId ?? ''));
+        const {accessId = ''} = both[0] ?? {};
+        const remove = String(unknownIdLike(accessId));
         const removal = subject.call('changeAccess', {...target, remove});
         if ((await outcomeOf(removal)).error) await expectError('the removal of an unknown header', removal, anyCode);
+        await outcomeOf(subject.call('changeAccess', {...target, remove: '_'.repeat(accessId.length)}));
         await headers(2, 'the removal of an unknown one');
         for (const {accessId} of items) await subject.call('changeAccess', {...target, remove: accessId});
         const rest = await headers(1, 'the removal of the first one');

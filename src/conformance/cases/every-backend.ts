@@ -3,15 +3,7 @@ import {AsyncLocalStorage} from 'node:async_hooks';
 import {subscribe, unsubscribe} from 'node:diagnostics_channel';
 import type {BackendLoginContext} from '../../backends/contract.js';
 import {unfitSlugs} from '../../backends/resolve-backend.js';
-import {
-  anyError,
-  expectAbort,
-  expectAnswer,
-  expectError,
-  notTried,
-  outcomeOf,
-  refusalOfSecrets,
-} from '../expectations.js';
+import {anyError, expectAbort, expectAnswer, expectError, outcomeOf, refusalOfSecrets} from '../expectations.js';
 import {bundleOperations, triedOperations, prepare} from '../operations.js';
 import {idsOf, notOffered, type Case, type Subject} from '../subject.js';
 import {unknownIdLike} from './bundle-cases.js';
@@ -24,11 +16,8 @@ export const everyBackendCases: readonly Case[] = [
       "Through another project, its bundles, deployments and targets can't be listed, deployed, downloaded, changed or " +
       'deleted, and its primary target stays.',
     async run(subject) {
-      if (subject.service.projectSlug !== undefined) {
-        notTried('The service of the fixtures has a projectSlug, so there is no other project.');
-      }
-      const {backend, parts} = subject;
-      const other = subject.again({createBackend: () => backend, projectSlug: `${parts.projectSlug}-2`});
+      const {backend} = subject;
+      const other = subject.otherProject().again({createBackend: () => backend});
       // A service may number the bundles of each project: this one has more.
       await subject.upload();
       const bundle = await subject.makeBundle();
@@ -64,9 +53,6 @@ export const everyBackendCases: readonly Case[] = [
       'excludes those). A slug that the service cannot take is an error.',
     async run(subject) {
       const {backend, parts} = subject;
-      if (subject.service.projectSlug !== undefined) {
-        notTried('The service of the fixtures has a projectSlug, so there is no other project.');
-      }
       const bundle = await subject.makeBundle();
       const own = await subject.uploaded(bundle);
       const fits = (projectSlug: string) => unfitSlugs(backend, {projectSlug}).length === 0;
@@ -78,7 +64,7 @@ export const everyBackendCases: readonly Case[] = [
         ...pairs.slice(0, 2),
         ...pairs.slice(-2),
       ]) {
-        const other = subject.again({projectSlug});
+        const other = subject.otherProject(projectSlug);
         for (const {name, run} of bundleOperations.filter(({needs}) => backend[needs])) {
           const what = `${name} of a bundle of another project`;
           await expectError(what, run(other, {bundle, bundleId: own}), anyError, encodeSlugs);

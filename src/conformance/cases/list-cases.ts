@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {shownUrl} from '../../backends/answers.js';
 import type {BundleId, ListRange, ListResult} from '../../backends/contract.js';
 import {backendMembers, type RequestOf} from '../../backends/members.js';
-import {expectAnswer, outcomeOf} from '../expectations.js';
+import {expectAnswer, outcomeOf, shown} from '../expectations.js';
 import {idsOf, type Case, type MemberCases, type ItemOf, type Lister, type Subject} from '../subject.js';
 
 const growingBundles: GrowingList<'listBundles'> = {
@@ -11,6 +11,7 @@ const growingBundles: GrowingList<'listBundles'> = {
   // Packing one takes as long as ten requests.
   count: 60,
   add: async (subject) => subject.uploaded(await subject.makeBundle({contentBytes: 1})),
+  remove: async (subject, {bundleId}) => subject.backend.deleteBundle && subject.call('deleteBundle', {bundleId}),
   list: () => ({}),
   idOf: ({bundleId}) => bundleId,
 };
@@ -56,12 +57,10 @@ export const listCases = {
       async run(subject) {
         const older = await uploadMany(subject);
         const bundle = await subject.makeBundle({message: longestMessage});
-        const newest = await subject.uploaded(bundle);
+        const newest = {bundleId: await subject.uploaded(bundle), message: longestMessage};
         const items = await samePages(subject, 'listBundles', {});
-        expectAnswer('the bundles in the list, newest first', idsOf(items), [newest, ...older]);
-        const {message, sha256} = bundle;
-        const listed = {message: items[0]?.message ?? message, sha256: items[0]?.sha256 ?? sha256};
-        expectAnswer('the newest bundle in the list', listed, {message, sha256});
+        expectListed('the list', items, [newest, ...older]);
+        expectAnswer('the digest of the newest bundle', items[0]?.sha256 ?? bundle.sha256, bundle.sha256);
         const status = async () => (await subject.bundles())[0]?.status;
         await subject.becomes('the newest bundle in the list', ['ready', 'unknown'], status);
       },
@@ -74,15 +73,15 @@ export const listCases = {
       name: 'history: its pages are the deployments, newest first',
       needs: ['deploy'],
       proves:
-        'Pages are the deployments to the target in order, as for bundles. The status becomes `finished` or is ' +
-        '`unknown`, `getDeployment` accepts the references that are listed, and `deploy` the bundles, as rollbacks do.',
+        'Pages are the deployments to the target in order, as for bundles. If messages are listed, each is that of ' +
+        'the bundle. The status becomes `finished` or is `unknown`, `getDeployment` accepts the references that are listed, and `deploy` the bundles, as rollbacks do.',
       async run(subject) {
         const {otherTarget} = subject;
         const {bundleId} = await subject.deployed(undefined, otherTarget);
         const uploads = await uploadMany(subject);
-        for (const id of uploads) await subject.deployed(id);
+        for (const one of uploads) await subject.deployed(one.bundleId);
         const items = await samePages(subject, 'listDeployments', {targetSlug: subject.targetSlug});
-        expectAnswer('the bundles in the history, newest deployment first', idsOf(items), uploads.toReversed());
+        expectListed('the history', items, uploads.toReversed());
         expectAnswer(`the history of "${otherTarget}"`, idsOf(await subject.history(otherTarget)), [bundleId]);
         const status = async () => (await subject.history())[0]?.status;
         await subject.becomes('the newest deployment in the history', ['finished', 'unknown'], status);
@@ -126,7 +125,7 @@ export const listCases = {
 } as const satisfies MemberCases;
 
 /** A list that cases add to. */
-interface GrowingList<Name extends Lister> {
+export interface GrowingList<Name extends Lister> {
   readonly what: string;
   readonly name: Name;
   readonly needs?: Case['needs'];
@@ -134,17 +133,21 @@ interface GrowingList<Name extends Lister> {
   readonly count?: number;
   /** Adds an item or several to those that the case has added, and resolves to what `idOf` returns for them. */
   readonly add: (subject: Subject, added: readonly unknown[]) => Promise<unknown>;
+  /** Removes one that was added, if the backend can. */
+  readonly remove?: (subject: Subject, item: ItemOf<Name>) => Promise<unknown>;
   readonly list: (subject: Subject) => Omit<RequestOf<Name>, keyof ListRange>;
   readonly idOf: (item: ItemOf<Name>) => unknown;
 }
 
-/** The case that a list has everything, however long it is. */
+/** The case that a list has everything, however long it is, and all others once one is removed. */
 export function longCase<Name extends Lister>(row: GrowingList<Name>): Case {
-  const {name, what, count = 101, needs} = row;
+  const {name, what, count = 101, needs, remove} = row;
   return {
     name: `${backendMembers[name].capability}: each of ${count} ${what}s is listed`,
     needs,
-    proves: `The list does not end early, such as after 50. A service that takes fewer ${what}s lists those that it took.`,
+    proves:
+      `The list does not end early, such as after 50, and has all others after the removal of one. A service that ` +
+      `takes fewer ${what}s lists those that it took.`,
     async run(subject) {
       const added: unknown[] = [];
       while (added.length < count) {
@@ -152,33 +155,45 @@ export function longCase<Name extends Lister>(row: GrowingList<Name>): Case {
         if (error) break;
         added.push(...[result].flat());
       }
-      await subject.becomes(`how many of ${added.length} ${what}s are listed`, [added.length], async () => {
+      const listed = async () => {
         const items = await subject.list(name, row.list(subject));
-        return items.filter((item) => added.includes(row.idOf(item))).length;
-      });
+        return items.filter((item) => added.includes(row.idOf(item)));
+      };
+      const length = async () => (await listed()).length;
+      await subject.becomes(`how many of ${added.length} ${what}s are listed`, [added.length], length);
+      const first = (await listed()).find((item) => row.idOf(item) === added[0]);
+      if (!remove || !first) return;
+      await outcomeOf(remove(subject, first));
+      const others = (await listed()).filter((item) => row.idOf(item) !== added[0]);
+      expectAnswer(`how many others are listed once ${shown(added[0])} is removed`, others.length, added.length - 1);
     },
   };
 }
 
-/** The case that a list loses nothing and has nothing twice if it grows while its pages are read. */
-function steadyCase<Name extends Lister>(row: GrowingList<Name>): Case {
-  const {name, what, needs} = row;
+/** The case that a list loses nothing and has nothing twice if it grows or shrinks while its pages are read. */
+export function steadyCase<Name extends Lister>(row: GrowingList<Name>): Case {
+  const {name, what, needs, remove} = row;
   return {
     name: `${backendMembers[name].capability}: a ${what} that is added while its pages are read moves no other`,
     needs,
-    proves: 'Those that were there before are listed once. With `offsetCursors`, they may be listed twice.',
+    proves:
+      'Those that were there before are listed once, also if the first one is removed then. With `offsetCursors`, they ' +
+      'may be listed twice, and none is removed.',
     async run(subject) {
       const there: unknown[] = [];
-      while (there.length < 3) there.push(await row.add(subject, there));
+      while (there.length < 3) there.push(...[await row.add(subject, there)].flat());
       const request = row.list(subject);
       const idsIn = (items: readonly ItemOf<Name>[]) => items.map(row.idOf).filter((id) => there.includes(id));
       const order = idsIn(await subject.list(name, request));
-      const first = (await subject.call(name, {...request, limit: 1} as never)) as ListResult<ItemOf<Name>>;
-      await row.add(subject, there);
-      const {items, cursor} = first;
-      const rest = cursor === undefined ? [] : await subject.list(name, request, {limit: 1, cursor});
-      const ids = idsIn([...items, ...rest]);
-      const found = subject.backend.offsetCursors === true ? [...new Set(ids)] : ids;
+      const {offsetCursors} = subject.backend;
+      const between = async (pages: readonly ListResult<ItemOf<Name>>[]) => {
+        if (pages.length === 1) await row.add(subject, there);
+        // The cursor names another one by then.
+        const first = pages[0]?.items.find((item) => there.includes(row.idOf(item)));
+        if (pages.length === 2 && remove && first && !offsetCursors) await outcomeOf(remove(subject, first));
+      };
+      const ids = idsIn(await subject.list(name, request, {limit: 1}, between));
+      const found = offsetCursors ? [...new Set(ids)] : ids;
       const advice = `Let the cursor name the last ${what} of its page, or set offsetCursors.`;
       expectAnswer(`the ${what}s in the list`, found, order, advice);
     },
@@ -190,11 +205,23 @@ const longestMessage = `Conformance: „Größe“ 日本語 🚀. ${'It is long
   .slice(0, 2047)
   .concat('.');
 
-/** Uploads more bundles than some services list at a time, and returns their IDs, newest first. */
-async function uploadMany(subject: Subject): Promise<readonly BundleId[]> {
-  const ids: BundleId[] = [];
-  while (ids.length < 6) ids.unshift(await subject.uploaded());
-  return ids;
+type Listed = Pick<ItemOf<'listDeployments'>, 'bundleId' | 'message'>;
+
+/** Uploads more bundles than some services list at a time, and returns them, newest first. */
+async function uploadMany(subject: Subject): Promise<readonly Listed[]> {
+  const uploads: Listed[] = [];
+  while (uploads.length < 6) {
+    const bundle = await subject.makeBundle();
+    uploads.unshift({bundleId: await subject.uploaded(bundle), message: bundle.message});
+  }
+  return uploads;
+}
+
+/** Asserts which bundles a list has, each with its message, or none with one. */
+function expectListed(what: string, items: readonly Listed[], uploads: readonly Listed[]): void {
+  const hasMessages = items.some(({message}) => message !== undefined);
+  const facts = (all: readonly Listed[]) => all.map(({bundleId, message}) => [bundleId, hasMessages && message]);
+  expectAnswer(`the bundles and messages in ${what}, newest first,`, facts(items), facts(uploads));
 }
 
 /** Asserts that a list is the same in pages of one item, and that what has a time of creation was created just now. */

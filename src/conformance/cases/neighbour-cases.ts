@@ -23,7 +23,7 @@ export function slugsLike(slug: string): readonly string[] {
 }
 
 /** Slugs that begin with this one: a match of a prefix, or a range of keys, may include them. */
-const continued = (slug: string): readonly string[] => [`${slug}2`, `${slug}z`];
+const continued = (slug: string): readonly string[] => [`${slug}2`, `${slug}z`, `${slug}-2`];
 
 /** What a target has, by the member that shows it. */
 export type Seen = Readonly<Record<string, string>>;

@@ -1,15 +1,38 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
+import type {LogEntry} from '../../backends/contract.js';
 import {unfitSlugs} from '../../backends/resolve-backend.js';
 import {anyCode, anyError, expectAbort, expectAnswer, expectError, outcomeOf} from '../expectations.js';
 import {idsOf, type MemberCallOptions, type MemberCases, type Subject} from '../subject.js';
 import {emptyAtFirst, expectNoneLost} from './configuration-cases.js';
 import {withOtherSecrets} from './every-backend.js';
-import {longCase} from './list-cases.js';
+import {longCase, steadyCase, type GrowingList} from './list-cases.js';
 import {fill, isMade, makePrimary, seenAt, strip, type Place, type Seen} from './neighbour-cases.js';
 
 const newSlug = 'conformance-new';
 const unknownSlug = 'conformance-none';
+
+const growingVariables: GrowingList<'listVariables'> = {
+  what: 'variable',
+  name: 'listVariables',
+  needs: ['listVariables', 'deploy'],
+  async add(subject, {length}) {
+    const {targetSlug} = subject;
+    if (length === 0) await subject.deployed();
+    // A service may publish the target again for each change.
+    const names = Array.from({length: 17}, (_, index) => `CONFORMANCE_${999 - length - index}`);
+    const set = Object.fromEntries(names.map((name) => [name, 'a value']));
+    await subject.ready(targetSlug);
+    await subject.call('setVariables', {targetSlug, set, unset: []});
+    return names;
+  },
+  async remove(subject, {name}) {
+    await subject.ready(subject.targetSlug);
+    await subject.call('setVariables', {targetSlug: subject.targetSlug, set: {}, unset: [name]});
+  },
+  list: ({targetSlug}) => ({targetSlug}),
+  idOf: ({name}) => name,
+};
 
 export const targetCases = {
   createTarget: [
@@ -62,7 +85,7 @@ export const targetCases = {
         const work = subject.call('createTarget', {targetSlug: 'conformance-other', copyFrom: unknownSlug});
         await expectError('a copy of an unknown target', work, anyError);
         if (subject.service.projectSlug !== undefined) return;
-        const other = subject.again({projectSlug: `${subject.parts.projectSlug}-2`});
+        const other = subject.otherProject();
         // A service may have no project without bundles.
         await other.upload();
         const foreign = other.call('createTarget', {targetSlug: newSlug, copyFrom: source.targetSlug});
@@ -89,10 +112,7 @@ export const targetCases = {
           await subject.becomes(`whether "${slug}" is listed`, [false], async () => (await slugs()).includes(slug));
         };
         await remove(targetSlug);
-        assert.ok(
-          (await slugs()).includes(otherTarget),
-          `Expected the target "${otherTarget}" to stay. It is gone, too.`,
-        );
+        expectAnswer(`whether "${otherTarget}" is listed, too,`, (await slugs()).includes(otherTarget), true);
         const {result} = await outcomeOf(subject.deployed(undefined, targetSlug));
         if (result && subject.backend.listDeployments) {
           const what = 'the bundles in the history of a target that is made again by a deployment';
@@ -134,21 +154,22 @@ export const targetCases = {
         };
         const place = {subject, targetSlug};
         const assignment = `=a='b' "c" \\\nd==`;
-        await change({SECOND: value, FIRST: 'a value', SECOND2: assignment}, []);
+        await change({SECOND: value, FIRST: 'a value', SECOND_2: assignment}, []);
         const names = async () => String(await namesOf(subject));
-        await subject.becomes('the first variables', ['FIRST,SECOND,SECOND2'], names);
+        await subject.becomes('the first variables', ['FIRST,SECOND,SECOND_2'], names);
         const listed = JSON.stringify(await subject.call('listVariables', {targetSlug, limit: 100}));
         await expectVariable(place, 'SECOND', value);
-        await change({FIRST: 'replaced', THIRD: ''}, ['SECOND', 'NEVER_SET']);
-        await subject.becomes('the variables', ['FIRST,SECOND2,THIRD'], names);
-        const expected = {FIRST: 'replaced', SECOND: undefined, SECOND2: assignment, THIRD: ''};
+        // For LIKE of SQL, `_` is any character.
+        await change({FIRST: 'replaced', THIRD: ''}, ['SECOND', 'SECOND__']);
+        await subject.becomes('the variables', ['FIRST,SECOND_2,THIRD'], names);
+        const expected = {FIRST: 'replaced', SECOND: undefined, SECOND_2: assignment, THIRD: ''};
         for (const [name, content] of Object.entries(expected)) await expectVariable(place, name, content);
-        await change({FOURTH: 'a value'}, []);
-        await subject.becomes('the variables after a change of one', ['FIRST,FOURTH,SECOND2,THIRD'], names);
+        await change({FIRS_: 'a value'}, []);
+        await subject.becomes('the variables after a change of one', ['FIRST,FIRS_,SECOND_2,THIRD'], names);
         await expectVariable(place, 'FIRST', 'replaced');
         // It may be refused.
         const {error: refused} = await outcomeOf(change({first: 'another'}, []));
-        const all = `FIRST,FOURTH,SECOND2,THIRD${refused ? '' : ',first'}`;
+        const all = `FIRST,FIRS_,SECOND_2,THIRD${refused ? '' : ',first'}`;
         await subject.becomes('the variables after a change of "first"', [all], names);
         await expectVariable(place, 'FIRST', 'replaced');
         const isShown = [listed, ...subject.parts.texts].some((text) => text.includes(canary));
@@ -167,23 +188,8 @@ export const targetCases = {
         );
       },
     },
-    longCase({
-      what: 'variable',
-      name: 'listVariables',
-      needs: ['listVariables', 'deploy'],
-      async add(subject, {length}) {
-        const {targetSlug} = subject;
-        if (length === 0) await subject.deployed();
-        // A service may publish the target again for each change.
-        const names = Array.from({length: 17}, (_, index) => `CONFORMANCE_${length + index}`);
-        const set = Object.fromEntries(names.map((name) => [name, 'a value']));
-        await subject.ready(targetSlug);
-        await subject.call('setVariables', {targetSlug, set, unset: []});
-        return names;
-      },
-      list: ({targetSlug}) => ({targetSlug}),
-      idOf: ({name}) => name,
-    }),
+    steadyCase(growingVariables),
+    longCase(growingVariables),
   ],
   invalidate: [
     {
@@ -205,57 +211,53 @@ export const targetCases = {
       needs: ['deploy'],
       proves:
         'With `writeLog` of the service, each line that the app logs arrives whole, however long it is and however ' +
-        'fast the next hundred follow, and no line of another target. Iterating rejects with the reason of the abort. ' +
+        'fast the next hundred follow, once, and no line of another target or project. Who follows again gets no ' +
+        'earlier line. Iterating rejects with the reason of the abort. ' +
         'An unknown target, also one that is called `*`, `>` or `%`, and refused credentials are errors, before or while ' +
         'it is iterated.',
       async run(subject) {
         const {targetSlug} = subject;
         await subject.deployed(undefined, subject.otherTarget);
         await subject.deployed();
+        if (subject.service.projectSlug === undefined) await subject.otherProject().deployed();
         const follow = async (user: Subject, options?: MemberCallOptions, slug = targetSlug) =>
           (await user.call('tailLogs', {targetSlug: slug}, options))[Symbol.asyncIterator]();
         const {relay} = subject.parts;
         relay.arm();
-        await expectAbort('following the logs', async (signal, abort) => {
-          const entries = await follow(subject, {signal});
-          const first = entries.next();
-          const arrived = await arrives(subject, first);
-          if (arrived !== undefined) {
-            expectAnswer('the logged line', arrived, logged);
-            await expectLines(subject, entries);
-          }
-          abort();
-          await first;
-          // The same line may have been logged several times until it arrived.
-          for (let next = await entries.next(); !next.done;) next = await entries.next();
-        });
+        for (const line of ['a line\twith a tab', 'a line for who follows again']) {
+          await subject.nextInstant();
+          await expectAbort('following the logs', async (signal, abort) => {
+            const entries = await follow(subject, {signal});
+            const first = entries.next();
+            const arrived = await arrives(subject, line, first);
+            if (arrived !== undefined) {
+              expectAnswer('the logged line', arrived, line);
+              await expectLines(subject, line, entries);
+            }
+            abort();
+            await first;
+            // The same line may have been logged several times until it arrived.
+            for (let next = await entries.next(); !next.done;) next = await entries.next();
+          });
+        }
         const patterns = ['*', '>', '%'].filter((one) => unfitSlugs(subject.backend, {targetSlug: one}).length === 0);
         for (const slug of [unknownSlug, ...patterns]) {
-          const unknown = follow(subject, {}, slug).then((entries) => entries.next());
-          const tooLate = delay(10_000, undefined, {ref: false});
-          const [{status: found}] = await Promise.allSettled([Promise.race([unknown, tooLate])]);
-          expectAnswer(
-            `the outcome of following the logs of the target "${slug}", which is not there,`,
-            found,
-            'rejected',
-          );
+          await expectRefused(`of the target "${slug}", which is not there,`, follow(subject, {}, slug));
         }
         // Where the suite cannot answer 401 itself, the service is to refuse other secrets.
         const refused = relay.requests > 0 && relay.isHttp ? subject : withOtherSecrets(subject);
         relay.arm({kind: 401, at: 1, lasts: true});
         if (refused === undefined) return;
-        const [{status}] = await Promise.allSettled([follow(refused).then((entries) => entries.next())]);
-        expectAnswer('the outcome of following the logs with refused credentials', status, 'rejected');
+        await expectRefused('with refused credentials', follow(refused));
       },
     },
   ],
 } as const satisfies MemberCases;
 
 const canary = 'canary-value-of-a-variable';
-const logged = 'a line\twith a tab';
 const moreLogged = [
   '  indented: „Größe“ 日本語 🚀',
-  `${'a long line '.repeat(250)}.`,
+  `${'a long line '.repeat(6000)}.`,
   ...Array.from({length: 120}, (_, index) => `line ${index}`),
 ];
 
@@ -273,31 +275,39 @@ async function namesOf(subject: Subject): Promise<readonly string[]> {
   return items.map(({name}) => name).toSorted();
 }
 
+/** Asserts that following the logs fails before the first line. */
+async function expectRefused(what: string, following: Promise<AsyncIterator<unknown>>) {
+  const first = following.then((entries) => entries.next());
+  const tooLate = delay(10_000, undefined, {ref: false});
+  const [{status}] = await Promise.allSettled([Promise.race([first, tooLate])]);
+  expectAnswer(`the outcome of following the logs ${what}`, status, 'rejected');
+}
+
 /** Lets the app log several lines at once, and asserts that only they arrive after those that are under way. */
-async function expectLines(
-  {service, targetSlug, otherTarget, parts}: Subject,
-  entries: AsyncIterator<{readonly message: string}>,
-) {
-  await service.writeLog?.(otherTarget, 'a line of another target', parts.projectSlug);
-  for (const line of moreLogged) await service.writeLog?.(targetSlug, line, parts.projectSlug);
-  const arrived: string[] = [];
-  while (arrived.length < moreLogged.length) {
-    const next = await Promise.race([entries.next(), delay(10_000, undefined, {ref: false})]);
-    if (next === undefined || next.done) break;
-    if (next.value.message !== logged) arrived.push(next.value.message);
+async function expectLines(subject: Subject, first: string, entries: AsyncIterator<LogEntry>) {
+  const write = async (line: string, {parts}: Subject, slug = subject.targetSlug) =>
+    subject.service.writeLog?.(slug, line, parts.projectSlug);
+  await write('a line of another target', subject, subject.otherTarget);
+  if (subject.service.projectSlug === undefined) await write('a line of another project', subject.otherProject());
+  // The last line shows whether those before it come again.
+  for (const lines of [moreLogged, ['the last line']]) {
+    for (const line of lines) await write(line, subject);
+    const arrived: string[] = [];
+    while (arrived.length < lines.length) {
+      const next = await Promise.race([entries.next(), delay(10_000, undefined, {ref: false})]);
+      if (next === undefined || next.done) break;
+      if (next.value.message !== first) arrived.push(next.value.message);
+    }
+    expectAnswer('the lines that were logged at once', arrived, lines);
   }
-  expectAnswer('the lines that were logged at once', arrived, moreLogged);
 }
 
 /** Lets the app log until the line arrives, if the service can. A connection may not be there at first. */
-async function arrives(
-  {service, targetSlug, parts}: Subject,
-  first: Promise<IteratorResult<{readonly message: string}>>,
-) {
-  const message = first.then(({value}) => (value as {readonly message: string} | undefined)?.message);
+async function arrives({service, targetSlug, parts}: Subject, line: string, first: Promise<IteratorResult<LogEntry>>) {
+  const message = first.then(({value}) => (value as LogEntry | undefined)?.message);
   message.catch(() => undefined);
   for (let tries = 0; tries < 100; tries += 1) {
-    await service.writeLog?.(targetSlug, logged, parts.projectSlug);
+    await service.writeLog?.(targetSlug, line, parts.projectSlug);
     const found = await Promise.race([message, delay(100, undefined, {ref: false})]);
     if (service.writeLog === undefined) return undefined;
     if (found !== undefined) return found;
