@@ -48,14 +48,7 @@ export function sender(
       const message = `${lacks}: it answered ${method} ${path} with ${status}.`;
       const suggestions = status === 404 ? ['If it should be, check the URL of the server and the project.'] : [];
       const details = {backend, capability};
-      throw createError('ERR_CAPABILITY_UNSUPPORTED', message, {
-        status,
-        method,
-        path,
-        suggestions,
-        details,
-        cause: error,
-      });
+      throw amendError(error, {code: 'ERR_CAPABILITY_UNSUPPORTED', message, advice: suggestions, details});
     }
   };
 }

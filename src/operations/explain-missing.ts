@@ -27,9 +27,7 @@ async function aboutBundle(error: RuntimeCliError, open: OpenBackend, bundleId: 
   const isKnown = await quickLook(open, async (again) => (await findBundle(again, bundleId)) !== undefined);
   open.signal.throwIfAborted();
   if (isKnown !== false) return error;
-  const {status, method, path, requestId} = error;
-  const more = {suggestions, details, status, method, path, requestId, cause: error};
-  return createError('ERR_BUNDLE_UNKNOWN', message, more);
+  return amendError(error, {code: 'ERR_BUNDLE_UNKNOWN', message, advice: suggestions, details});
 }
 
 export function unknownBundles(open: OpenBackend, ids: readonly BundleId[]): RuntimeCliError {

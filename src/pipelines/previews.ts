@@ -13,7 +13,6 @@ import type {BundleId, TargetItem} from '../backends/contract.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
 import {deleteBundlesFrom, deleteEach, describeDeletion} from '../operations/delete-bundles.js';
 import {quickLook} from '../operations/call-backend.js';
-import {pollUntil} from '../operations/deploy/poll.js';
 import {activeGuards, guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import type {OpenBackend} from '../operations/open-backend.js';
@@ -36,7 +35,7 @@ import type {PushRequest} from '../operations/push/request.js';
 import {accessOf} from '../operations/targets/compare-target.js';
 import {keepsHost} from '../operations/targets/copy-target.js';
 import {deleteTargetFrom, findDoomed, refuseProduction} from '../operations/targets/delete-target.js';
-import {explainEmpty, readTargets, warnOfNear} from '../operations/targets/find-targets.js';
+import {explainEmpty, warnOfNear, watchTargets} from '../operations/targets/find-targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known, type Change, type Ledger} from './ledger.js';
@@ -224,12 +223,9 @@ async function remove(
   const deleted = await deleteTargetFrom(open, doomed, {...options, ifExists: true});
   if (theirs.length === 0 || options.dryRun) return {deleted: deleted && options.dryRun !== true, bundles: theirs};
   // While a target is being deleted, the service may refuse to delete its bundles.
-  await pollUntil(open, {
-    defaults: {pollInterval: 2, timeout: 60},
-    look: readTargets,
-    judge: (targets) => (targets.some(({targetSlug}) => targetSlug === doomed.targetSlug) ? undefined : true),
-    late: () => true,
-  });
+  await watchTargets(open, (targets = []) =>
+    targets.some(({targetSlug}) => targetSlug === doomed.targetSlug) ? undefined : true,
+  );
   return {deleted, bundles: await deleteTheirs(open, theirs)};
 }
 

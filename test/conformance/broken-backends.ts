@@ -1166,6 +1166,12 @@ export const brokenBackends: readonly BrokenBackend[] = [
     const page = Object(await call(context)) as ListResult<unknown>;
     return {items: [...page.items, ...page.items]};
   }),
+  broken('chooses the slugs of targets, but does not list their names', (good) => ({
+    targetSlugs: 'assigned',
+    createTarget: ({targetSlug, ...request}, context) =>
+      good.createTarget({...request, targetSlug: `env-${targetSlug}`}, context),
+    listTargets: changeItems(good.listTargets, {name: () => undefined}),
+  })),
   brokenItems('reports the hosts of targets as their URLs', 'listTargets', {
     url: (url: string) => url.replace('https://', ''),
   }),

@@ -39,8 +39,8 @@ export const targetCases = {
     {
       name: 'create-target: a new target becomes ready, and is listed once',
       proves:
-        'Lists show it with the slug of the answer, and its name. Unless slugs are assigned, a second one is ' +
-        'refused. If the service has primary targets, it can become one.',
+        'Lists show it with the slug of the answer, and its name. Unless slugs are assigned, the name may be missing, ' +
+        'and a second one is refused. If the service has primary targets, it can become one.',
       async run(subject) {
         const name = 'Conformance suite';
         const create = () => subject.call('createTarget', {targetSlug: newSlug, name});
@@ -50,7 +50,9 @@ export const targetCases = {
         if (subject.backend.listTargets) {
           await subject.ready(targetSlug, {isNew: true});
           const items = await subject.list('listTargets', {});
-          const names = items.filter((one) => one.targetSlug === targetSlug).map((item) => item.name ?? name);
+          // A service that makes the slugs is asked for its targets by their names.
+          const unnamed = isAssigned ? undefined : name;
+          const names = items.filter((one) => one.targetSlug === targetSlug).map((item) => item.name ?? unnamed);
           expectAnswer('the names in the list of the new target', names, [name]);
         }
         if (!isAssigned) await expectError('a second target of the same slug', create(), anyCode);

@@ -8,7 +8,7 @@ import {accessHeader} from '../../settings/target-settings.js';
 import {invoke, isSettled} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import {sideBySide} from '../side-by-side.js';
-import {targetsIfListed} from './find-targets.js';
+import {listedUrl} from './find-targets.js';
 import {accessOf, compareTarget, readingCapabilities, readState, type StateOfTarget} from './compare-target.js';
 
 export function applyingCapabilities(wanted: TargetConfiguration): readonly BackendCapability[] {
@@ -167,8 +167,7 @@ export async function rotateAccess(given: Applying): Promise<void> {
 
 /** Whether a target lets a visitor in who sends this header. One without a URL can't be asked. */
 async function works(open: OpenBackend, targetSlug: string, value: string): Promise<boolean> {
-  const targets = await targetsIfListed(open);
-  const url = targets?.find((one) => one.targetSlug === targetSlug)?.url;
+  const url = await listedUrl(open, targetSlug);
   if (url === undefined) return true;
   const {probe} = await import('../../http/probe.js');
   const {env, userAgent, logger} = open.host;

@@ -6,7 +6,7 @@ import {refuseUnfitSlugs} from '../../backends/resolve-backend.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {allowChange, invoke, isSettled} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
-import {knownAmong, targetsIfListed} from './find-targets.js';
+import {knownAmong, targetsIfListed, watchTargets} from './find-targets.js';
 
 type RequestedTarget = TargetItem & Pick<CreatedTarget, 'created' | 'raw'>;
 
@@ -44,7 +44,7 @@ export async function createTargetIn(open: OpenBackend, options: CreateTargetOpt
     const {warnings = [], ...target} = await invoke(open, 'createTarget', request);
     for (const warning of warnings) open.host.outlet.warn(warning);
     const created = {...target, created: true};
-    return ifMissing ? await firstOfName(open, created, request) : created;
+    return ifMissing ? await firstListed(open, created, request) : created;
   } catch (error) {
     return afterFailure(error, open, request, ifMissing);
   }
@@ -76,19 +76,39 @@ function isRequested(
   return item.targetSlug === targetSlug || (backend.targetSlugs === 'assigned' && item.name === name);
 }
 
-/** Of two targets of one name, which two calls at the same time have made, the older one stays. */
-async function firstOfName(
+/**
+ * Looks for a new target in the list. Of two of one name, which two calls at the same time have made, the older one stays.
+ * @throws RuntimeCliError if it is not listed as what was asked for: the next call would make another one.
+ */
+async function firstListed(
   open: OpenBackend,
   created: RequestedTarget,
-  request: CreateTargetRequest,
+  {targetSlug, name = targetSlug}: CreateTargetRequest,
 ): Promise<RequestedTarget> {
-  const {backend} = open;
-  if (backend.targetSlugs !== 'assigned' || backend.deleteTarget === undefined) return created;
-  const same = ((await targetsIfListed(open)) ?? []).filter((item) => isRequested(open, item, request));
-  const order = ({createdAt = '', targetSlug}: TargetItem) => `${createdAt} ${targetSlug}`;
-  const [first] = same.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
-  if (first === undefined || first.targetSlug === created.targetSlug) return created;
-  await invoke(open, 'deleteTarget', {targetSlug: created.targetSlug});
+  const {backend, limits, flags} = open;
+  const isAssigned = backend.targetSlugs === 'assigned';
+  // The other built-in backend makes what it is asked for.
+  if (backend.plugin === undefined && !isAssigned) return created;
+  // The limit of the run is for what takes longer.
+  const brief = {...open, limits: {...limits, timeout: Math.min(limits.timeout || 60, 60)}};
+  const isSame = (item: TargetItem) =>
+    item.state !== 'deleting' && (item.targetSlug === targetSlug || item.name === name);
+  const made = created.targetSlug;
+  const same = await watchTargets(brief, (targets) => {
+    const found = targets?.filter(isSame) ?? [created];
+    return found.length > 0 || targets?.some((item) => item.targetSlug === made) ? found : undefined;
+  });
+  const order = (item: TargetItem) => `${item.createdAt ?? ''} ${item.targetSlug}`;
+  const [first] = (same ?? []).toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+  if (first === undefined) {
+    const message = `Target ${made} was created, but is not listed with the slug or the name that was asked for.`;
+    throw createError('ERR_BACKEND_FAILED', `${message} The next call would create another one.`, {
+      suggestions: [['To delete it, run: ', {run: ['target:delete', made, ...flags()]}]],
+      details: {targetSlug: made},
+    });
+  }
+  if (!isAssigned || backend.deleteTarget === undefined || first.targetSlug === made) return created;
+  await invoke(open, 'deleteTarget', {targetSlug: made});
   return {...first, created: false};
 }
 

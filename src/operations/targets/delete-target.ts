@@ -1,13 +1,12 @@
 import type {TargetItem} from '../../backends/contract.js';
 import type {DeleteTargetOptions, DoomedTarget} from './options.js';
-import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {isProductionName, refuseUnsafe} from '../guard/safety.js';
 import {allowChange, invoke, isSettled, quickLook} from '../call-backend.js';
-import {pollUntil} from '../deploy/poll.js';
 import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import {explainMissing} from '../explain-missing.js';
-import {knownAmong, targetsIfListed, targetStatus} from './find-targets.js';
+import {knownAmong, targetsIfListed, targetStatus, watchTargets} from './find-targets.js';
 
 /** Finds a target that may be deleted: production only with `force`. Undefined if there is none. */
 export async function findDoomed(
@@ -43,42 +42,31 @@ async function explainPrimary(open: OpenBackend, targetSlug: string, refusal: Ru
   const details = await quickLook(open, (again) => invoke(again, 'readTarget', {targetSlug}));
   open.signal.throwIfAborted();
   if (details?.primary !== true) return;
-  const message = `${targetSlug} is the primary target of ${open.projectSlug}, which cannot be deleted.`;
-  throw createError('ERR_REJECTED', message, {
-    suggestions: [
-      'Make another one primary first: set targets.SLUG.primary to true in mycli.config, then run',
-      [{run: ['target:apply', 'SLUG', ...open.flags()]}],
-    ],
+  const advice = 'Make another one primary first: set targets.SLUG.primary to true in mycli.config, then run';
+  throw amendError(refusal, {
+    code: 'ERR_REJECTED',
+    message: `${targetSlug} is the primary target of ${open.projectSlug}, which cannot be deleted.`,
+    advice: [advice, [{run: ['target:apply', 'SLUG', ...open.flags()]}]],
     details: {targetSlug},
-    status: refusal.status,
-    cause: refusal,
   });
 }
 
 /** @throws RuntimeCliError if a target stays in the list, which may be late, or if another one is gone instead. */
 async function verifyGone(open: OpenBackend, targetSlug: string, before: readonly TargetItem[]): Promise<void> {
   let left: TargetItem | undefined;
-  await pollUntil(open, {
-    defaults: {pollInterval: 2, timeout: 60},
-    // The service has accepted the deletion: if nobody can look, that is no failure.
-    look: (polled) => targetsIfListed(polled).catch(() => undefined),
-    judge(after = []) {
-      left = after.find((item) => item.targetSlug === targetSlug && item.state !== 'deleting');
-      if (left === undefined) return true;
-      const isGone = ({state, targetSlug: slug}: TargetItem) =>
-        state !== 'deleting' && after.every((item) => item.targetSlug !== slug);
-      const gone = before.filter(isGone).map((item) => item.targetSlug);
-      if (gone.length === 0) return undefined;
-      const message = `Target ${targetSlug} is still listed after its deletion, but no longer ${gone.join(', ')}.`;
-      throw createError('ERR_BACKEND_FAILED', message, {details: {targetSlug, gone}});
-    },
-    late: () => true,
+  await watchTargets(open, (after = []) => {
+    left = after.find((item) => item.targetSlug === targetSlug && item.state !== 'deleting');
+    if (left === undefined) return true;
+    const isGone = ({state, targetSlug: slug}: TargetItem) =>
+      state !== 'deleting' && after.every((item) => item.targetSlug !== slug);
+    const gone = before.filter(isGone).map((item) => item.targetSlug);
+    if (gone.length === 0) return undefined;
+    const message = `Target ${targetSlug} is still listed after its deletion, but no longer ${gone.join(', ')}.`;
+    throw createError('ERR_BACKEND_FAILED', message, {details: {targetSlug, gone}});
   });
-  open.signal.throwIfAborted();
   if (left === undefined) return;
   const {state} = left;
-  const shown = state === undefined ? '' : ` as ${state}`;
-  const message = `The service has accepted the deletion of target ${targetSlug}, but still lists it${shown}.`;
+  const message = `Target ${targetSlug} is still listed after its deletion${state === undefined ? '' : `, as ${state}`}.`;
   if (state !== undefined)
     throw createError('ERR_OUTCOME_UNKNOWN', message, {
       suggestions: [['Check the targets of the project: ', {run: ['target:list', ...open.flags()]}]],
@@ -115,8 +103,7 @@ export async function deleteTargetFrom(
       open.host.outlet.warn(`The service answered with an error, but target ${targetSlug} is gone or being deleted.`);
       return true;
     }
-    if (isMissing) return explain(error);
-    throw error;
+    return explain(error);
   }
   if (before !== undefined) await verifyGone(open, targetSlug, before);
   return true;

@@ -10,6 +10,7 @@ import {suggestNames, meantNames, near, placeFlags} from '../../text/suggest.js'
 import {liveDeployment, readHistory} from '../list-bundles.js';
 import {allItems} from '../pages.js';
 import {invoke, quickLook} from '../call-backend.js';
+import {pollUntil} from '../deploy/poll.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {TargetResult} from '../options.js';
 
@@ -47,6 +48,21 @@ export async function targetsIfListed(open: OpenBackend): Promise<readonly Targe
     if (isRuntimeCliError(error) && unlisted.has(error.code)) return undefined;
     throw error;
   });
+}
+
+/** Looks at the targets until `judge` has come to something, or the time is up: lists may be late. Failures are no list. */
+export async function watchTargets<Found>(
+  open: OpenBackend,
+  judge: (targets: readonly TargetItem[] | undefined) => Found | undefined,
+): Promise<Found | undefined> {
+  const found = await pollUntil<readonly TargetItem[] | undefined, Found | undefined>(open, {
+    defaults: {pollInterval: 2, timeout: 60},
+    look: (polled) => targetsIfListed(polled).catch(() => undefined),
+    judge,
+    late: () => undefined,
+  });
+  open.signal.throwIfAborted();
+  return found;
 }
 
 const unlisted: ReadonlySet<string> = new Set<ErrorCode>(['ERR_CAPABILITY_UNSUPPORTED', 'ERR_FORBIDDEN']);

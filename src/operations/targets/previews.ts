@@ -78,7 +78,7 @@ export async function findPreview(
   // The service makes a shorter one, which the push is checked with before.
   if (open.backend.targetSlugs === 'assigned') return {slug: slugPrefix + digestOf(branch)};
   const isTaken = targets.some(({targetSlug}) => targetSlug === slug);
-  const mayHaveName = open.backend.plugin === undefined || targets.some(({name}) => name !== undefined);
+  const mayHaveName = open.backend.plugin === undefined || targets.some((item) => previewBranch(item) !== undefined);
   const tellsBranch = isPlain || (copyFrom === undefined && mayHaveName);
   return {slug: isTaken || !tellsBranch ? hashed : slug};
 }

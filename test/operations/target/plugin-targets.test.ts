@@ -123,14 +123,14 @@ describe('a target that is listed after its deletion', () => {
   test('without a state is reported as listed', async () => {
     expect(await removeLate(Infinity)).toMatchObject({
       deleted: true,
-      warnings: ['The service has accepted the deletion of target aa, but still lists it.'],
+      warnings: ['Target aa is still listed after its deletion.'],
     });
   });
 
   test('as ready may not be deleted', async () => {
     await expect(removeLate(Infinity, 'ready')).rejects.toMatchObject({
       code: 'ERR_OUTCOME_UNKNOWN',
-      message: 'The service has accepted the deletion of target aa, but still lists it as ready.',
+      message: 'Target aa is still listed after its deletion, as ready.',
       suggestions: [expect.stringContaining('mycli target:list')],
     });
   });
@@ -318,4 +318,57 @@ test('a preview of a backend that lists no names is one target, which goes down'
   for (const branch of ['feature-a', 'feature/a', 'main'])
     expect(await deletePreview({...options, branch}, host)).toMatchObject({deleted: true});
   expect([...slugs]).toEqual(before);
+});
+
+describe('a preview that its service does not list as one', () => {
+  /** A service that changes the slug of what it makes, or only that of its answer, and lists these names. */
+  async function startAssigned(members: object, {lies = false, isNamed = false}) {
+    const made: TargetItem[] = [{targetSlug: 'qa', name: 'qa'}];
+    const {options, host, calls} = await startNameless({
+      listTargets: async () => ({items: made}),
+      createTarget: async ({targetSlug, name}: CreateTargetRequest) => {
+        const slug = `env-${String(made.length)}`;
+        made.push({targetSlug: slug, name: isNamed ? name : undefined, state: 'ready'});
+        return {targetSlug: lies ? targetSlug : slug};
+      },
+      ...members,
+    });
+    const preview = {...options, branch: 'a', pollInterval: 0.01, timeout: 0.3};
+    return {up: async () => deployedPreview(await deployPreview(preview, host), 'a'), made, calls};
+  }
+
+  test.each([
+    ['without a name', {targetSlugs: 'assigned'}, {}, 'env-1'],
+    ['with another slug', {}, {}, 'env-1'],
+    ['with another slug than it says', {}, {lies: true}, 'preview-a'],
+  ])('%s is named, and nothing is pushed to it', async (_, members, changes, slug) => {
+    const {up, calls} = await startAssigned(members, changes);
+    await expect(up()).rejects.toMatchObject({
+      code: 'ERR_BACKEND_FAILED',
+      message: expect.stringContaining(
+        `Target ${slug} was created, but is not listed with the slug or the name`,
+      ) as string,
+      suggestions: [expect.stringContaining(`mycli target:delete ${slug}`)],
+    });
+    expect(calls).toEqual([]);
+  });
+
+  test.each([{targetSlugs: 'assigned'}, {}])('by its slug is found by its name: %j', async (members) => {
+    const {up, made} = await startAssigned(members, {isNamed: true});
+    expect(await up()).toMatchObject({targetSlug: 'env-1', created: true});
+    expect(await up()).toMatchObject({targetSlug: 'env-1', created: false});
+    expect(made).toHaveLength(2);
+  });
+});
+
+test('a preview without a name beside targets that have one is one target', async () => {
+  const {options, slugs, host} = await startNameless({
+    listTargets: async () => ({
+      items: [...slugs].map((targetSlug) => ({targetSlug, name: targetSlug.startsWith('qa') ? 'QA' : undefined})),
+    }),
+  });
+  const up = async () => deployedPreview(await deployPreview({...options, branch: 'feature/a'}, host), 'feature/a');
+  expect(await up()).toMatchObject({created: true});
+  expect(await up()).toMatchObject({created: false});
+  expect(slugs.size).toBe(3);
 });
