@@ -20,14 +20,13 @@ export function explainMissing(open: OpenBackend, subject: Subject): (error: unk
 
 async function aboutBundle(error: RuntimeCliError, open: OpenBackend, bundleId: BundleId): Promise<RuntimeCliError> {
   if (!open.backend.listBundles) return error;
-  const unknown = unknownBundles(open, [bundleId]);
-  const {message, advice: suggestions, details} = unknown;
-  if (error.code === 'ERR_BUNDLE_UNKNOWN') return amendError(error, {suggestions});
+  const {message, advice, details} = unknownBundles(open, [bundleId]);
+  if (error.code === 'ERR_BUNDLE_UNKNOWN') return amendError(error, {suggestions: advice});
   if (error.status !== 404) return error;
   const isKnown = await quickLook(open, async (again) => (await findBundle(again, bundleId)) !== undefined);
   open.signal.throwIfAborted();
   if (isKnown !== false) return error;
-  return amendError(error, {code: 'ERR_BUNDLE_UNKNOWN', message, advice: suggestions, details});
+  return amendError(error, {code: 'ERR_BUNDLE_UNKNOWN', message, advice, details});
 }
 
 export function unknownBundles(open: OpenBackend, ids: readonly BundleId[]): RuntimeCliError {
