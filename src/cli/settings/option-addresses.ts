@@ -22,6 +22,8 @@ const fileName = /\.(?:json|ya?ml|[cm]?js|tar|t?gz|pem|crt|toml|txt)$/i;
 const otherUrl = /^((?!https?:)(?:[a-z][\w+.-]*:)+\/\/)(?:[^\s@/?#\\]*@)?([\w.,:[\]-]+)(?:\/[\w./-]*)?$/i;
 /** What a text has that some driver takes for an address: `tcp:host`, `user@host:path`, `host=name`. */
 const addressLike = /:\S|@|(?:host|server|source|addr)\w{0,20}\s{0,20}=/i;
+/** Two words that are no address, as of a user or a tag: `build:ci`. */
+const pair = /^(?!(?:tcp|udp|tls|ssl|unix):)[a-z][\w-]*:[a-z][\w-]*$/i;
 /** What a server is recognized by: the fingerprint of its certificate or host key, or that key. */
 const pin = /^(?:(?:md5|sha\d+)[:-][\w+/=:]{32,}|(?:[\da-f]{2}:){15,}[\da-f]{2}|(?:ssh|ecdsa|sk)-\S+ AAAA.*)$/i;
 const path = /^(?:[.~]|\/(?![/\\])|[a-z]:\\)/i;
@@ -38,7 +40,7 @@ function addressesOf(text: string, option: string): readonly string[] {
   const whole = isUrl ? plain : `https:${isRelative ? '' : '//'}${plain}`;
   if (path.test(plain)) return isHostOption ? [plain] : [];
   if ((!isUrl && plain.includes('://')) || !URL.canParse(whole)) {
-    return isHostOption || addressLike.test(plain) ? [withoutCredentials(plain)] : [];
+    return isHostOption || (addressLike.test(plain) && !pair.test(plain)) ? [withoutCredentials(plain)] : [];
   }
   const {hostname, origin, href} = new URL(whole);
   if (isUrl || isRelative) return [href];

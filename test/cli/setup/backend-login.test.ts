@@ -36,6 +36,11 @@ test.each<[object, string]>([
   [{a: '203.29', b: 'p\u3002example', list: [{host: 's1'}]}, 'https://203.0.0.29 https://p.example https://s1'],
   [{a: 'eu-west-1', b: './dist', c: 'bundle.tar.gz', d: 'dist/a.b', e: '12345', f: String.raw`C:\a`, g: ''}, ''],
   [{text: 'see d.example', none: null, size: 7, path: '/a/b', every: '5 m', prefix: 'a=b'}, ''],
+  [{user: 'build:ci', image: 'shop-2:v_1'}, ''],
+  [
+    {user: 'build:80', host: 'build:ci', a: 'build:ci.example', b: 'build:ci/x'},
+    'https://build:80 build:ci build:ci.example build:ci/x',
+  ],
   // Other schemes, with each of several hosts, and without credentials.
   [{db: 'postgres://me:pw@DB.example:5432/shop'}, 'postgres://db.example:5432'],
   [{db: 'mongodb://me:pw@a:1,b,[::1]:2/x'}, 'mongodb://a:1 mongodb://b mongodb://[::1]:2'],
