@@ -113,6 +113,12 @@ export function isSettled(error: unknown): boolean {
   return isRuntimeCliError(error) && !unsettled.has(error.code);
 }
 
+/** How the call of a change ended that was carried out all the same: `the answer of the service was lost.` */
+export function describeUnsettled({code, status, message}: RuntimeCliError): string {
+  if (code !== 'ERR_OUTCOME_UNKNOWN' || status !== undefined) return `the request failed: ${message}`;
+  return 'the answer of the service was lost.';
+}
+
 export function requireCapability(backend: Backend, capability: BackendCapability): void {
   if (!capabilitiesOf(backend).includes(capability)) throw unsupported(backend, capability);
 }

@@ -5,7 +5,7 @@ import type {BackendCapability, Redirect, RedirectItem, TargetSettings} from '..
 import {amendError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {accessPrefix} from '../../files/own-files.js';
 import {accessHeader} from '../../settings/target-settings.js';
-import {invoke, isSettled} from '../call-backend.js';
+import {describeUnsettled, invoke, isSettled} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import {sideBySide} from '../side-by-side.js';
 import {listedUrl} from './find-targets.js';
@@ -133,7 +133,7 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
     for (const [change, error] of lost) {
       if (!isDone(change)) throw about(change, error, 'may have been changed');
       open.host.outlet.settles(true);
-      open.host.outlet.warn(`${change.what} changed, but the answer of the service was lost.`);
+      open.host.outlet.warn(`${change.what} changed, but ${describeUnsettled(error)}`);
     }
     if (![...lost.keys()].every(isDone) || !isRuntimeCliError(failure.error) || isSettled(failure.error))
       throw failure.error;

@@ -106,7 +106,7 @@ export async function currentConfiguration(open: OpenBackend, targetSlug: string
     (one) => Object.fromEntries(withoutDefaults(completeRedirect(one))) as unknown as Redirect,
   );
   return {
-    settings: ownSettings(settings),
+    ...(readTarget && {settings: ownSettings(settings)}),
     ...(list.length > 0 && {redirects: list}),
     ...(access.length > 0 && {access: true}),
     ...(primary === true && {primary}),

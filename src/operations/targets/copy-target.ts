@@ -1,14 +1,23 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {CopiedTarget, CreatedTarget, CreateTargetOptions, TargetConfiguration} from './options.js';
 import type {TargetSettings} from '../../backends/contract.js';
-import {isRuntimeCliError} from '../../errors/index.js';
+import {amendError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {targetSettings} from '../../settings/target-settings.js';
 import {listPaths} from '../../text/entry-names.js';
 import {count} from '../../text/sentence.js';
 import {invoke, quickLook} from '../call-backend.js';
 import {liveDeployment, readHistory} from '../list-bundles.js';
 import type {OpenBackend} from '../open-backend.js';
-import {accessOf, compareTarget, ownSettings, readState, redirectsOf, variablesOf} from './compare-target.js';
+import {
+  accessOf,
+  compareTarget,
+  currentConfiguration,
+  ownSettings,
+  readState,
+  redirectsOf,
+  variablesOf,
+} from './compare-target.js';
 
 function belongsToOne(name: string): boolean {
   return targetSettings[name]?.ofOne === true;
@@ -123,6 +132,36 @@ function describeTraits(traits: Partial<CopiedTarget> & Pick<TargetConfiguration
     ...(access === true ? ['access header'] : []),
   ];
   return parts.join('; ') || 'nothing';
+}
+
+/**
+ * Refuses a copy whose creation failed, unless it is known to be whole: a service may list it before. What the host
+ * adds afterwards, and access headers of built-in backends, which never copy them, may be missing.
+ */
+export async function refusePartialCopy(failure: RuntimeCliError, open: OpenBackend, options: CreateTargetOptions) {
+  const {targetSlug, copyFrom = '', configuration = {}} = options;
+  const {updateTarget, plugin} = open.backend;
+  const compare = async () => {
+    const {primary: _, settings, access, ...listed} = await currentConfiguration(open, copyFrom);
+    const copied = Object.entries(settings ?? {}).filter(([name]) => !belongsToOne(name));
+    const wanted = {
+      ...listed,
+      settings: updateTarget === undefined && settings ? Object.fromEntries(copied) : undefined,
+      access: plugin === undefined || configuration.access === true ? undefined : access,
+    };
+    return compareTarget(await readState(open, targetSlug, wanted), wanted);
+  };
+  const differences = await compare().catch(() => undefined);
+  open.signal.throwIfAborted();
+  if (differences?.length === 0) return;
+  const lacks = differences?.map(({kind, name}) => (kind === name ? kind : `${kind} ${name}`));
+  const what = lacks === undefined ? 'may lack what' : `lacks ${listPaths(lacks)}, which`;
+  throw amendError(failure, {
+    message: `Target ${targetSlug} is there, but ${what} ${copyFrom} has. ${failure.message}`,
+    advice: failure.advice.filter((each) => each !== checkBeforeRetrying),
+    suggestions: [['To copy it again, delete it first: ', {run: ['target:delete', targetSlug, ...open.flags()]}]],
+    details: {targetSlug, lacks},
+  });
 }
 
 /**

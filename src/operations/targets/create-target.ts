@@ -4,9 +4,11 @@ import type {CreateTargetRequest, TargetItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {refuseUnfitSlugs} from '../../backends/resolve-backend.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {allowChange, invoke, isSettled} from '../call-backend.js';
+import {allowChange, describeUnsettled, invoke, isSettled} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
+import {refusePartialCopy} from './copy-target.js';
 import {knownAmong, targetsIfListed, watchTargets} from './find-targets.js';
+import {waitForTarget} from './wait-for-target.js';
 
 type RequestedTarget = TargetItem & Pick<CreatedTarget, 'created' | 'raw'>;
 
@@ -32,7 +34,7 @@ export async function findRequested(
   return undefined;
 }
 
-/** Asks the service for a target, once. If the answer is lost, it looks whether the target is there. */
+/** Asks the service for a target, once. If the answer is unclear, it looks whether the target is there, as a whole. */
 export async function createTargetIn(open: OpenBackend, options: CreateTargetOptions): Promise<RequestedTarget> {
   const {targetSlug, ifMissing = false, dryRun = false} = options;
   const request: CreateTargetRequest = requestOf(options);
@@ -46,7 +48,7 @@ export async function createTargetIn(open: OpenBackend, options: CreateTargetOpt
     const created = {...target, created: true};
     return ifMissing ? await firstListed(open, created, request) : created;
   } catch (error) {
-    return afterFailure(error, open, request, ifMissing);
+    return afterFailure(error, open, options);
   }
 }
 
@@ -112,22 +114,22 @@ async function firstListed(
   return {...first, created: false};
 }
 
-async function afterFailure(
-  error: unknown,
-  open: OpenBackend,
-  request: CreateTargetRequest,
-  ifMissing: boolean,
-): Promise<RequestedTarget> {
+async function afterFailure(error: unknown, open: OpenBackend, options: CreateTargetOptions): Promise<RequestedTarget> {
+  const {copyFrom, ifMissing = false, wait = false} = options;
   if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
   const unclear = !isSettled(error);
   // Somebody else may have made it meanwhile.
   if (!unclear && !(ifMissing && error.code === 'ERR_REJECTED')) throw error;
   const targets = await targetsIfListed(open).catch(() => undefined);
-  const found = targets?.find((item) => isRequested(open, item, request));
+  const found = targets?.find((item) => isRequested(open, item, requestOf(options)));
   open.signal.throwIfAborted();
   if (found === undefined) throw error;
   open.host.outlet.settles(unclear);
-  if (unclear) open.host.outlet.warn(`The answer of the service was lost, but target ${found.targetSlug} is there.`);
+  if (unclear && copyFrom !== undefined) {
+    if (wait) await waitForTarget(open, found.targetSlug);
+    await refusePartialCopy(error, open, {...options, targetSlug: found.targetSlug});
+  }
+  if (unclear) open.host.outlet.warn(`Target ${found.targetSlug} is there, but ${describeUnsettled(error)}`);
   return {...found, created: unclear};
 }
 

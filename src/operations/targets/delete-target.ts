@@ -2,7 +2,7 @@ import type {TargetItem} from '../../backends/contract.js';
 import type {DeleteTargetOptions, DoomedTarget} from './options.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {isProductionName, refuseUnsafe} from '../guard/safety.js';
-import {allowChange, invoke, isSettled, quickLook} from '../call-backend.js';
+import {allowChange, describeUnsettled, invoke, isSettled, quickLook} from '../call-backend.js';
 import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import {explainMissing} from '../explain-missing.js';
@@ -100,7 +100,7 @@ export async function deleteTargetFrom(
     if (targets?.every((one) => one.targetSlug !== targetSlug || one.state === 'deleting')) {
       open.host.outlet.settles(!isMissing);
       if (isMissing) return false;
-      open.host.outlet.warn(`The service answered with an error, but target ${targetSlug} is gone or being deleted.`);
+      open.host.outlet.warn(`Target ${targetSlug} is gone or being deleted, but ${describeUnsettled(error)}`);
       return true;
     }
     return explain(error);

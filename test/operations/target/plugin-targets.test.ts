@@ -193,6 +193,84 @@ test('a copy says which redirects its service left out, unless the configuration
   expect(pruned).toMatchObject({missingRedirects: [], warnings: []});
 });
 
+describe.each([
+  ['ERR_SERVER', 503, 'the request failed: The service is away.'],
+  ['ERR_OUTCOME_UNKNOWN', undefined, 'the answer of the service was lost.'],
+] as const)('a copy that fails with %s after its target is listed', (code, status, ended) => {
+  /** A service that stops a copy once it has so many parts of its source: a variable, a redirect, an access header. */
+  async function startStopping(parts: number, others: object = {}) {
+    let looks = 0;
+    const members = {
+      createTarget: async ({targetSlug}: CreateTargetRequest, {error}: BackendContext) => {
+        slugs.add(targetSlug);
+        throw error(code, 'The service is away.', {status});
+      },
+      listTargets: async () => ({
+        items: [...slugs].map((targetSlug) => ({
+          ...{targetSlug, state: targetSlug.startsWith('qa') || (looks += 1) > 1 ? 'ready' : 'creating'},
+        })),
+      }),
+    };
+    const has = (part: number, slug: string) => slug === 'qa' || (parts > part && looks > 1);
+    const list =
+      (part: number, item: object) =>
+      async ({targetSlug}: TargetRequest) => ({items: has(part, targetSlug) ? [item] : []});
+    const started = await startNameless({
+      ...members,
+      listVariables: list(0, {name: 'KEY'}),
+      listRedirects: list(1, {from: '/a', to: '/'}),
+      listAccess: list(2, {accessId: 'a1'}),
+      ...others,
+    });
+    const {slugs} = started;
+    return {...started, options: {...started.options, pollInterval: 0.01}};
+  }
+  const pushRecords = {read: async () => undefined, write: async () => undefined};
+  const guard = {confirm: true};
+  const confirmTarget = async ({targetSlug}: TargetConfirmation) => targetSlug;
+
+  test.each([
+    [0, 'redirect /a, access, variable KEY'],
+    [1, 'redirect /a, access'],
+    [2, 'access'],
+  ])('has failed with %i of 3 parts', async (parts, lacks) => {
+    const failed = (targetSlug: string) => ({
+      ...{code, status},
+      message: `Target ${targetSlug} is there, but lacks ${lacks}, which qa has. The service is away.`,
+      suggestions: [
+        `To copy it again, delete it first: mycli target:delete ${targetSlug} --project shop --runtime-backend acme`,
+      ],
+      details: {lacks: lacks.split(', '), targetSlug},
+    });
+    for (const guarded of [{}, {guard, confirmTarget}]) {
+      const {options, host} = await startStopping(parts);
+      const copy = targets.createTarget({...options, ...guarded, targetSlug: 'new', copyFrom: 'qa'}, host);
+      await expect(copy).rejects.toMatchObject(failed('new'));
+    }
+    const {options, calls, host} = await startStopping(parts);
+    const preview = deployPreview({...options, branch: 'a', copyFrom: 'qa', pushRecords}, host);
+    await expect(preview).rejects.toMatchObject(failed('preview-a'));
+    expect(calls).toEqual([]);
+  });
+
+  test('is one once it has all, with a warning', async () => {
+    const {options, host} = await startStopping(3);
+    const copy = {...options, targetSlug: 'new', copyFrom: 'qa'};
+    const warnings = [`Target new is there, but ${ended}`];
+    expect(await targets.createTarget(copy, host)).toMatchObject({created: true, missing: [], warnings});
+  });
+
+  test('has failed if nobody can tell what it has', async () => {
+    const listRedirects = async (_: object, {error}: BackendContext) => {
+      throw error('ERR_FORBIDDEN', 'No.', {status: 403});
+    };
+    const {options, host} = await startStopping(3, {listRedirects});
+    const copy = targets.createTarget({...options, targetSlug: 'new', copyFrom: 'qa'}, host);
+    const message = 'Target new is there, but may lack what qa has. The service is away.';
+    await expect(copy).rejects.toMatchObject({code, message});
+  });
+});
+
 test('a preview that its service copied whole is not production, and has not the host of its source', async () => {
   const settings = new Map<string, TargetSettings>([
     ['qa', {production: true, externalHost: 'www.example.com', logLevel: 'debug'}],

@@ -104,13 +104,29 @@ describe('a target that is created', () => {
     runtime.addFault(`${fault}x1:route=create-target`);
     const work = targets.createTarget({...legacy, targetSlug: 'lost'}, project.host);
     if (fault === 'drop') {
-      const warnings = ['The answer of the service was lost, but target lost is there.'];
+      const warnings = ['Target lost is there, but the answer of the service was lost.'];
       expect(await work).toMatchObject({created: true, warnings});
     } else {
       const code = fault === '500' ? 'ERR_SERVER' : 'ERR_OUTCOME_UNKNOWN';
       const message = expect.stringContaining('Target lost may have been created, but is not listed');
       await expect(work).rejects.toMatchObject({code, message, details: {targetSlug: 'lost'}});
     }
+    expect(made()).toBe(1);
+  });
+
+  test.each(['api', 'legacy'] as const)('as a copy is whole although the answer is lost (%s)', async (preference) => {
+    const {[preference]: service, project, runtime, push, made} = await startTargets({deploymentSeconds: 0.1});
+    await push({targetSlug: 'staging'});
+    await setVariables({...service, targetSlug: 'staging', set: {COLOR: 'blue'}, wait: true}, project.host);
+    const configuration = {
+      ...{settings: {logLevel: 'debug' as const, proxies: [{path: 'api', host: 'a.example'}]}, access: true},
+      redirects: [{from: '/old', to: '/new'}],
+    };
+    await applyTarget({...service, targetSlug: 'staging', configuration, wait: true}, project.host);
+    runtime.addFault('dropx1:route=create-target');
+    const copy = await targets.createTarget({...service, targetSlug: 'copy', copyFrom: 'staging'}, project.host);
+    expect(copy).toMatchObject({created: true, missing: [], missingRedirects: [], copied: {variables: ['COLOR']}});
+    expect(copy.warnings[0]).toBe(`Target ${copy.targetSlug} is there, but the answer of the service was lost.`);
     expect(made()).toBe(1);
   });
 
