@@ -352,6 +352,24 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return made;
     },
   })),
+  broken('copies the first hundred redirects only', (good) => ({
+    async createTarget({targetSlug, ...request}, context) {
+      const made = await good.createTarget({targetSlug, ...request}, context);
+      const copied = await firstOf(good.listRedirects, {targetSlug, limit: 5}, context);
+      for (const redirect of copied.slice(100))
+        await good.changeRedirect({targetSlug, change: 'remove', redirect}, context);
+      return made;
+    },
+  })),
+  broken('copies the first hundred variables only', (good) => ({
+    async createTarget({targetSlug, ...request}, context) {
+      const made = await good.createTarget({targetSlug, ...request}, context);
+      const copied = await firstOf(good.listVariables, {targetSlug, limit: 5}, context);
+      const unset = copied.slice(100).map(({name}) => name);
+      await good.setVariables({targetSlug, set: {}, unset}, context);
+      return made;
+    },
+  })),
   broken('moves variables to a copy', (good) => ({
     async createTarget({copyFrom, ...request}, context) {
       const made = await good.createTarget({copyFrom, ...request}, context);

@@ -134,7 +134,8 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
       if (made.has(target)) return {status: 409, body: {detail: 'there is one'}};
       const {copyFrom, ...named} = JSON.parse(body.toString()) as {name?: string; copyFrom?: string};
       const source = `${project}/${String(copyFrom)}`;
-      if (copyFrom !== undefined && !made.has(source)) return {status: 404, body: {detail: 'no such target'}};
+      const isSource = targetSlugs.has(String(copyFrom)) || made.has(source);
+      if (copyFrom !== undefined && !isSource) return {status: 404, body: {detail: 'no such target'}};
       const row = {slug: name, project, ...named};
       made.set(target, row);
       variables.set(target, variables.get(source) ?? new Map());

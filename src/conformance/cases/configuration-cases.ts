@@ -104,6 +104,7 @@ const growingRedirects: GrowingList<'listRedirects'> = {
     subject.call('changeRedirect', {targetSlug: subject.targetSlug, change: 'remove', redirect: listed}),
   list: ({targetSlug}) => ({targetSlug}),
   idOf: ({from}) => from,
+  isCopied: true,
 };
 
 export const configurationCases = {

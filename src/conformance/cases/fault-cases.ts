@@ -106,12 +106,10 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
       const advice = 'Send it with context.http, or to the address that through() of openService returns.';
       if (total === 0) notTried(`No request of ${operation.name} passes the suite. ${advice}`);
       const isListed = operation.needs in grownLists || targetOf(trial, operation) !== undefined;
-      const update = operation.needs === 'deploy' ? {...operation, isUpdate: true} : undefined;
       for (let at = 1; at <= total; at += 1) {
         if (at > firstTried && at <= total - (operation.writes ? lastTried.writes : lastTried.reads)) continue;
         if (kind === 'hold') await abortAt(await open(), operation, at, total);
         else if (isHttp || kind !== 500) await failAt(await open(), operation, at, total, rule);
-        if (kind === 'hold' && update) await abortAt(await open(), update, at, total);
         // What no attempt has brought to the service is no success, either.
         const cut = {...rule, kind: 'cut', error: isHttp ? anyError : anyCode} as const;
         const isCut = kind === 500 && (operation.needs === 'deploy' || !isHttp);
@@ -119,11 +117,15 @@ export function faultCases(operation: TriedOperation): readonly Case[] {
         // What fails can be cleaned up if the service refuses nothing more.
         const once = {...rule, lasts: false, error: anyError};
         if (kind === 401 && operation.needs === 'upload') await failAt(await open(), operation, at, total, once);
-        if (kind === 401 && update) await failAt(await open(), update, at, total, once);
         // If no later answer arrives either, the outcome is open.
         const always = {...rule, lasts: true, error: anyCode};
         if (kind === 'lose' && isListed) await failAt(await open(), operation, at, total, always);
       }
+      if (operation.needs !== 'deploy' || kind !== 'hold') return;
+      const update = {...operation, isUpdate: true};
+      const most = await countRequests(await open(), update);
+      for (let at = 1; at <= Math.min(most, firstTried + lastTried.writes); at += 1)
+        await abortAt(await open(), update, at, most);
     },
   }));
 }
@@ -160,13 +162,11 @@ function targetOf({targetSlug, otherTarget}: Subject, {needs}: TriedOperation): 
   return needs === 'deploy' ? targetSlug : needs === 'promote' ? otherTarget : undefined;
 }
 
-/** Whether a deployment may be live. Then a refusal of what follows does not say that it is not. */
-async function mayBeLive(subject: Subject, operation: TriedOperation, {earlier = []}: Prepared): Promise<boolean> {
-  const targetSlug = targetOf(subject, operation);
-  if (targetSlug === undefined || !subject.backend.listDeployments) return targetSlug !== undefined;
+/** Whether a target has a deployment, as far as the backend lists them. */
+async function isListedAt(subject: Subject, targetSlug: string): Promise<boolean> {
   await subject.nextInstant();
-  const {result: history = []} = await outcomeOf(subject.history(targetSlug));
-  return history.length > earlier.length;
+  const {result} = await outcomeOf(subject.history(targetSlug));
+  return !subject.backend.listDeployments || (result?.length ?? 0) > 0;
 }
 
 /** Aborts an operation at its request `at`, of the `total` that there are without a fault. */
@@ -210,9 +210,11 @@ async function failAt(subject: Subject, operation: TriedOperation, at: number, t
   const isNeeded = sent >= at && (relay.isHttp || at < total || total === 1);
   const mayFail = allowed && (kind !== 'lose' || operation.writes);
   const isOpen = error?.code === 'ERR_OUTCOME_UNKNOWN';
-  const isToldOpen = isOpen && at > 1 && lasts && (await mayBeLive(subject, operation, prepared));
+  const target = isOpen && at > 1 ? targetOf(subject, operation) : undefined;
+  // Once it may be live, a refusal of what follows leaves that open.
+  const mayBeLive = target !== undefined && (await isListedAt(subject, target));
   if (mayFail && (error ?? (lasts && isNeeded && !mayDoWithout)))
-    await expectError(what, work, isToldOpen ? anyCode : allowed);
+    await expectError(what, work, mayBeLive ? anyCode : allowed);
   else await work;
 
   await subject.assertNoLeak();
@@ -237,7 +239,7 @@ async function expectAsTold(subject: Subject, operation: TriedOperation, on: Pre
   const {needs} = operation;
   const {bundle, bundleId, earlier} = on;
   const targetSlug = targetOf(subject, operation);
-  if (targetSlug !== undefined) await expectDeployed({subject, bundleId, targetSlug, earlier}, what, isDone);
+  if (targetSlug !== undefined) await expectDeployed(subject, bundleId, targetSlug, what, isDone, earlier);
   if (needs === 'deleteBundle') {
     if (isDone !== true) await outcomeOf(subject.call(needs, {bundleId}));
     await subject.assertGone(bundle, bundleId, isDone === true ? what : `a deletion that follows ${what}`);

@@ -135,8 +135,10 @@ export interface GrowingList<Name extends Lister> {
   readonly add: (subject: Subject, added: readonly unknown[]) => Promise<unknown>;
   /** Removes one that was added, if the backend can. */
   readonly remove?: (subject: Subject, item: ItemOf<Name>) => Promise<unknown>;
-  readonly list: (subject: Subject) => Omit<RequestOf<Name>, keyof ListRange>;
+  readonly list: (place: Pick<Subject, 'targetSlug'>) => Omit<RequestOf<Name>, keyof ListRange>;
   readonly idOf: (item: ItemOf<Name>) => unknown;
+  /** Whether a copy of a target has them, too. @default false */
+  readonly isCopied?: boolean;
 }
 
 /** The case that a list has everything, however long it is, and all others once one is removed. */
@@ -147,7 +149,8 @@ export function longCase<Name extends Lister>(row: GrowingList<Name>): Case {
     needs,
     proves:
       `The list does not end early, such as after 50, and has all others after the removal of one. A service that ` +
-      `takes fewer ${what}s lists those that it took.`,
+      `takes fewer ${what}s lists those that it took.` +
+      (row.isCopied === true ? ' A copy of the target has them all.' : ''),
     async run(subject) {
       const added: unknown[] = [];
       while (added.length < count) {
@@ -155,12 +158,20 @@ export function longCase<Name extends Lister>(row: GrowingList<Name>): Case {
         if (error) break;
         added.push(...[result].flat());
       }
-      const listed = async () => {
-        const items = await subject.list(name, row.list(subject));
+      const listed = async (place: Pick<Subject, 'targetSlug'> = subject) => {
+        const items = await subject.list(name, row.list(place));
         return items.filter((item) => added.includes(row.idOf(item)));
       };
-      const length = async () => (await listed()).length;
-      await subject.becomes(`how many of ${added.length} ${what}s are listed`, [added.length], length);
+      const all = `how many of ${added.length} ${what}s`;
+      await subject.becomes(`${all} are listed`, [added.length], async () => (await listed()).length);
+      const {createTarget, copiesTargets} = subject.backend;
+      if (row.isCopied && createTarget && copiesTargets !== false) {
+        await subject.ready(subject.targetSlug);
+        const request = {targetSlug: 'conformance-copy', name: 'conformance-copy', copyFrom: subject.targetSlug};
+        const copy = await subject.call('createTarget', request);
+        await subject.ready(copy.targetSlug, {isNew: true});
+        await subject.becomes(`${all} a copy has`, [added.length], async () => (await listed(copy)).length);
+      }
       const first = (await listed()).find((item) => row.idOf(item) === added[0]);
       if (!remove || !first) return;
       await outcomeOf(remove(subject, first));

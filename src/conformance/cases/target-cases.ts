@@ -32,6 +32,7 @@ const growingVariables: GrowingList<'listVariables'> = {
   },
   list: ({targetSlug}) => ({targetSlug}),
   idOf: ({name}) => name,
+  isCopied: true,
 };
 
 export const targetCases = {
