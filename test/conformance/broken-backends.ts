@@ -60,6 +60,9 @@ const changing = new Set<string>();
 /** How many deployments are under way, by the origin of their service. */
 const deploying = new Map<string, number>();
 
+/** The first keys that services were called with, by their origins. */
+const firstKeys = new Map<string, string | undefined>();
+
 /** The IDs of deployments that are in no list. */
 const unlisted = new Set<unknown>();
 
@@ -791,6 +794,11 @@ export const brokenBackends: readonly BrokenBackend[] = [
     call({...context, maskSecret: () => undefined}),
   ),
   broken('asks nothing in verify(), and has no secret', () => ({secrets: [], secretEnv: [], verify: async () => ({})})),
+  brokenCall('keeps what it signs in with by the address of the service alone', 'upload', (call, context) => {
+    const {origin = '', key} = context.options;
+    firstKeys.set(origin, firstKeys.get(origin) ?? key);
+    return call({...context, options: {origin, key: firstKeys.get(origin)}});
+  }),
   brokenCall('uploads something in verify()', 'verify', async (call, context) => {
     const headers = {...authorized(context), 'x-message': 'probe'};
     await context.http.post(`${String(context.options.origin)}/probe/uploads`, {headers});

@@ -154,7 +154,9 @@ export const everyBackendCases: readonly Case[] = [
   {
     name: 'verify: accepts valid credentials and changes nothing',
     needs: ['verify'],
-    proves: 'The service is asked: it accepts valid credentials and no others, and keeps what it kept before.',
+    proves:
+      'The service is asked: it accepts valid credentials and no others, in a later upload too, and keeps what it kept ' +
+      'before.',
     async run(subject) {
       const {relay} = subject.parts;
       relay.arm();
@@ -164,6 +166,8 @@ export const everyBackendCases: readonly Case[] = [
       const stranger = withOtherSecrets(subject);
       if (stranger !== undefined) {
         await expectError('verify() with other secrets', stranger.call('verify', undefined), refusalOfSecrets);
+        await subject.upload();
+        await expectError('an upload with other secrets', stranger.upload(), refusalOfSecrets);
         return;
       }
       // An upload tells whether the suite sees requests.
