@@ -56,8 +56,9 @@ const verify: Step<PushRequest> = {
     const planning = () => planPush(open, source, format);
     const coming = {format, release, ifChanged: lastPush.ifChanged, mayFallBack: fallback !== undefined};
     const plan = async () => (dryRun ? {content: await planning()} : planAhead(open, coming, planning));
-    const isUnconfigured = selection.unconfigured !== undefined;
-    const look = async () => (isUnconfigured ? {} : lookForPlace(open, {...connection, dryRun}));
+    // A dry run of an upload sends nothing: nobody has confirmed its address.
+    const isSilent = selection.unconfigured !== undefined || (dryRun && release === undefined);
+    const look = async () => (isSilent ? {} : lookForPlace(open, {...connection, dryRun}));
     const [planned, listed] = await Promise.all([plan(), look()]);
     outlet.title(`Verified: ${describePlan(planned.content)}`);
     return {...planned, ...listed};

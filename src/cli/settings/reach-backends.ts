@@ -61,10 +61,11 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
       : await missingBuild(settings.buildDirectory.value, {cwd, shell: session.cwd, project, command: builds})),
     ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),
   ]);
+  // A dry run looks for its target if it can.
+  const asksService = !asksNothing || (noService === undefined && settings.targetSlug !== undefined);
   const backends = await loadWantedBackends(context, settings);
   const registration = backends?.has(preference) ? backends.find(preference) : undefined;
-  // A dry run looks for its target or project if it can.
-  if (!asksNothing || noService === undefined) {
+  if (asksService) {
     const {confirmAddresses} = await import('../setup/confirm-addresses.js');
     await confirmAddresses(context, settings, {registration, writes, readsLogs});
   }

@@ -150,15 +150,12 @@ describe('bundle:push', () => {
     const lenient = await mycli([...args, '--json'], {MYCLI_MATCH_MODE: 'ignore_missing'});
     expect(JSON.parse(lenient.stdout)).toMatchObject({dryRun: true});
     expect(lenient.stdout + lenient.stderr).not.toContain('matches no file');
-    expect(new Set(runtime.requests.map(({route}) => route))).toEqual(new Set(['token', 'projects']));
+    expect(runtime.requests).toEqual([]);
   });
 
-  test.each([
-    ['with a target', ['--target', 'staging']],
-    ['without a target', []],
-  ])('a dry run %s warns of a key that the server refuses', async (_, args) => {
+  test('a dry run with a target warns of a key that the server refuses', async () => {
     await startRuntime();
-    const push = ['bundle:push', '--dry-run', '--runtime-backend', 'legacy', '--json', ...args];
+    const push = ['bundle:push', '--dry-run', '--runtime-backend', 'legacy', '--json', '--target', 'staging'];
     const {code, stdout} = await mycli(push, {MYCLI_API_KEY: 'wrong'});
     const warning = expect.stringMatching(/^The server refused the credentials .*\(401 Unauthorized\)/) as string;
     expect({code, ...(JSON.parse(stdout) as object)}).toMatchObject({code: 0, dryRun: true, warnings: [warning]});

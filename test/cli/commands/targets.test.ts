@@ -76,7 +76,6 @@ describe('target', () => {
     ['is new', ['push', '--target', 'stagin', '--no-create'], 'ERR_REJECTED'],
     ['is not needed', ['push', '--project', 'shp', '--no-create'], 'ERR_REJECTED'],
     ['is not needed', ['push', '--project', 'shp'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-create'}],
-    ['is not needed', ['push', '--project', 'shp', '--dry-run'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-create'}],
     ['is new', ['promote', '--from', 'staging', '--target', 'lives'], 'ERR_REJECTED', {MYCLI_CREATE: 'false'}],
     ['is new', ['deploy', 'latest', '--target', 'stagin'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-create'}],
     ['is new', ['target:create', 'qa'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-create'}],
@@ -137,7 +136,6 @@ describe('target', () => {
   });
 
   test('an upload says that its project is new, and warns if it may be a typo', async () => {
-    expect((await mycli(['push', '--dry-run'])).stderr).toContain('\nThe project shop is new.\n');
     expect((await mycli(['push'])).stderr).toContain('\nThe project shop is new.\n');
     expect((await mycli(['push'])).stderr).not.toContain('is new');
     const {code, stderr} = await mycli(['push', '--project', 'shpo']);
