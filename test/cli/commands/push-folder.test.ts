@@ -3,6 +3,7 @@ import {beforeEach, describe, expect, test} from 'vitest';
 import {runWarm} from '../warm-cli.js';
 import {makeFolder, writeTree} from '../../folder.js';
 import {commit, git} from '../../bundle/provenance/repository.js';
+import {shellLine} from '../../../src/text/suggest.js';
 import {shellWords} from '../shell-words.js';
 
 let project: string;
@@ -191,8 +192,8 @@ describe('the folder to push', () => {
     );
     expect((await push(project, '-C', 'apps/a')).stderr).not.toContain('workspace');
     const above = await push(dirname(project), '-C', basename(project));
-    expect(above.stderr).toContain(`run mycli push --dry-run -C ${join(project, 'apps/a')}\n`);
-    expect(above.stderr).toContain(`run mycli init -C ${project}\n`);
+    expect(above.stderr).toContain(`run mycli push --dry-run -C ${shellLine(join(project, 'apps/a'))}\n`);
+    expect(above.stderr).toContain(`run mycli init -C ${shellLine(project)}\n`);
     const named = await push(project, '--build-directory', 'apps/a/build');
     expect(named.stderr).toContain('Run mycli push build --dry-run -C apps/a\n');
     expect((await push(project, '--project', 'b')).stderr).not.toContain('workspace');
