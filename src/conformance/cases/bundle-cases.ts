@@ -54,8 +54,8 @@ export const bundleCases = {
         // Its parts may be shared with its copy.
         const unwanted = await subject.makeBundle({contentBytes: largeBytes});
         const namesake = await subject.makeBundle({message: unwanted.message});
-        const [copyId, namesakeId] = [await subject.upload(unwanted), await subject.upload(namesake)];
-        const bundleId = await subject.upload(unwanted);
+        const [bundleId, namesakeId] = [await subject.upload(unwanted), await subject.upload(namesake)];
+        const copyId = await subject.upload(unwanted);
         const kept = (await subject.service.countUploads?.()) ?? 0;
         await subject.call('deleteBundle', {bundleId});
         await subject.assertGone(unwanted, bundleId, 'its deletion');

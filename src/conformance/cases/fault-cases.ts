@@ -183,7 +183,9 @@ async function abortAt(subject: Subject, operation: TriedOperation, at: number, 
     onHeld();
     signal.throwIfAborted();
   });
+  const wasHeld = relay.requests >= at;
   relay.arm();
+  if (!wasHeld) return;
   const after = `an abort of ${operation.name} at request ${at}`;
   if (operation.needs === 'upload') await subject.assertKept(0, after);
   await expectAsTold(subject, operation, prepared, after);

@@ -79,15 +79,18 @@ export async function warnOfOpenCopy(
   }
 }
 
-/** What a target has that a copy can get. What cannot be read is left out. */
+/** What a target has that a copy can get. What cannot be read, within 10 s, is left out. */
 async function traitsOf(open: OpenBackend, targetSlug: string) {
   const {readTarget, listVariables, listRedirects, listDeployments} = open.backend;
+  const read = <Result>(look: (again: OpenBackend) => Promise<Result>) =>
+    quickLook(open, look, {once: false, longestMs: 10_000});
   const [details, variables, redirects, history] = await Promise.all([
-    readTarget && quickLook(open, (again) => invoke(again, 'readTarget', {targetSlug})),
-    listVariables && quickLook(open, (again) => variablesOf(again, targetSlug)),
-    listRedirects && quickLook(open, (again) => redirectsOf(again, targetSlug)),
-    listDeployments && quickLook(open, (again) => readHistory(again, targetSlug)),
+    readTarget && read((again) => invoke(again, 'readTarget', {targetSlug})),
+    listVariables && read((again) => variablesOf(again, targetSlug)),
+    listRedirects && read((again) => redirectsOf(again, targetSlug)),
+    listDeployments && read((again) => readHistory(again, targetSlug)),
   ]);
+  open.signal.throwIfAborted();
   return {
     settings: details && ownSettings(details.settings),
     variables: variables?.map(({name}) => name),
@@ -103,13 +106,21 @@ async function compareCopy(open: OpenBackend, from: string, to: string | undefin
   const {settings = {}, variables = [], redirects = [], bundleId} = source;
   const isCopied = ([name, value]: readonly [string, unknown]) =>
     copy.settings === undefined ? !belongsToOne(name) : isDeepStrictEqual(value, Reflect.get(copy.settings, name));
-  const lacking = variables.filter((name) => copy.variables?.includes(name) === false);
-  const missingRedirects = redirects.filter((path) => copy.redirects?.includes(path) === false);
+  const {variables: copiedVariables = variables, redirects: copiedRedirects = redirects} = copy;
+  const lacking = variables.filter((name) => !copiedVariables.includes(name));
+  const missingRedirects = redirects.filter((path) => !copiedRedirects.includes(path));
+  const {listVariables, listRedirects} = open.backend;
+  const unread = [
+    ...(listVariables && !(source.variables && copy.variables) ? ['variables'] : []),
+    ...(listRedirects && !(source.redirects && copy.redirects) ? ['redirects'] : []),
+  ];
+  if (to !== undefined && unread.length > 0)
+    open.host.outlet.warn(`Whether ${to} has the ${unread.join(' and ')} of ${from} could not be read.`);
   const copied: CopiedTarget = {
     from,
     bundleId: copy.bundleId === bundleId ? bundleId : undefined,
-    variables: variables.filter((name) => !lacking.includes(name)),
-    redirects: redirects.filter((path) => !missingRedirects.includes(path)),
+    variables: unread.includes('variables') ? [] : variables.filter((name) => !lacking.includes(name)),
+    redirects: unread.includes('redirects') ? [] : redirects.filter((path) => !missingRedirects.includes(path)),
     settings: Object.fromEntries(Object.entries(settings).filter(isCopied)),
   };
   const kept = Object.keys(settings).filter(

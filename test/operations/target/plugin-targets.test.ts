@@ -169,6 +169,22 @@ test('a copy says which variables its service left out', async () => {
   });
 });
 
+test.each(['qa', 'new'])(
+  'a copy of which the lists of %s cannot be read says so, and claims nothing of them',
+  async (unread) => {
+    const list = async ({targetSlug}: TargetRequest) => {
+      if (targetSlug === unread) throw new Error('the service is away');
+      return {items: [{name: 'KEY', from: '/a', to: '/'}]};
+    };
+    const {options, host} = await startNameless({listVariables: list, listRedirects: list});
+    expect(await targets.createTarget({...options, targetSlug: 'new', copyFrom: 'qa'}, host)).toMatchObject({
+      copied: {variables: [], redirects: []},
+      ...{missing: [], missingRedirects: []},
+      warnings: ['Whether new has the variables and redirects of qa could not be read.'],
+    });
+  },
+);
+
 test('a copy says which redirects its service left out, unless the configuration prunes them', async () => {
   const paths = Array.from({length: 115}, (_, index) => `/r${String(index)}`);
   const {options, host} = await startNameless({
