@@ -57,7 +57,11 @@ export async function runChecks(
         verifySlugs(settings, registry);
         if (file === undefined)
           return [finding('skipped', 'No configuration file.', texts([['Write one: ', {run: ['init']}]]))];
-        return [finding('ok', `${file} is valid.`), ...checkFolder(file)];
+        const valid =
+          settings.projectSlug === undefined
+            ? finding('warning', `${file} is valid, but no project is set.`, ['Add projectSlug, or pass --project.'])
+            : finding('ok', `${file} is valid.`);
+        return [valid, ...checkFolder(file)];
       },
     ],
     ['build', async () => (settings ? checkBuild(context, settings) : [])],

@@ -80,6 +80,10 @@ describe('doctor', () => {
       configuration: {status: 'skipped', suggestions: ['Write one: mycli init']},
       build: {status: 'skipped', message: `No build in ${root}.`},
     });
+    await writeFile(join(root, 'mycli.config.json'), '{}');
+    expect(await findings({...legacy(runtime.origin), MYCLI_PROJECT: ''})).toMatchObject({
+      configuration: {status: 'warning', suggestions: ['Add projectSlug, or pass --project.']},
+    });
   });
 
   test('says what to do about credentials that are missing, refused, or half', async () => {
