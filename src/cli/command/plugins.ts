@@ -245,7 +245,7 @@ function isInModules(root: string): boolean {
   return root.split(sep).includes('node_modules');
 }
 
-/** The folder with the TypeScript of a linked plugin's commands, if they are not built: `src/commands` or `commands`. */
+/** The folder of the TypeScript of a linked plugin's commands, if they are not built: `src/commands`, `commands`. */
 export function commandSources(root: string): string | undefined {
   const {commands} = asRecord(readPluginManifest(join(root, 'package.json'))?.['oclif']);
   return targetOf(commands).flatMap((path) => typescriptOf(root, path, '') ?? [])[0];

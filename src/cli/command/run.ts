@@ -242,7 +242,7 @@ function succeed({ended, events, exitCode = 0}: Session): number {
   return exitCode;
 }
 
-/** The error of a command that something else ended, with what its run had done. During a change, the outcome is unknown. */
+/** The error of a command that something else ended, with what its run had done. In a change, the outcome is open. */
 function stopped({ledgers, signal, explain = (failure) => failure}: Session, error: unknown): unknown {
   const {sent, step} = ledgers.at(-1) ?? {};
   const isUserCode = isRuntimeCliError(error) && ['ERR_ENDED_EARLY', 'ERR_CONFIG_INVALID'].includes(error.code);

@@ -200,7 +200,7 @@ const otherVariables = [
   ...['TARGET_SLUG', 'BUNDLE_ID', 'DEPLOYMENT_ID', 'STATUS', 'BACKEND', 'URL', 'SHA256'],
 ];
 
-/** What to say of variables that are misspelt, or meant for one of these flags: `MYCLI_SAFTY` would restrict nothing. */
+/** What to say of variables that are misspelt, or named like one of these flags: `MYCLI_SAFTY` restricts nothing. */
 export function misspeltVariables(env: Environment, flags: readonly string[]): readonly string[] {
   const prefix = 'MYCLI_';
   const known = [...settingKeys.map((key) => variableOf(key)?.slice(prefix.length) ?? ''), ...otherVariables];

@@ -79,7 +79,7 @@ function isRequested(
 }
 
 /**
- * Looks for a new target in the list. Of two of one name, which two calls at the same time have made, the older one stays.
+ * Looks for a new target in the list. If two calls have made two of one name at the same time, the older one stays.
  * @throws RuntimeCliError if it is not listed as what was asked for: the next call would make another one.
  */
 async function firstListed(

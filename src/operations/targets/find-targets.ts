@@ -50,7 +50,7 @@ export async function targetsIfListed(open: OpenBackend): Promise<readonly Targe
   });
 }
 
-/** Looks at the targets until `judge` has come to something, or the time is up: lists may be late. Failures are no list. */
+/** Looks at the targets until `judge` returns a result, for at most 60 s: lists may be late. A failed look has none. */
 export async function watchTargets<Found>(
   open: OpenBackend,
   judge: (targets: readonly TargetItem[] | undefined) => Found | undefined,
