@@ -9,6 +9,10 @@ const table = (head, rows) => `
 | ${head.map(() => '---').join(' | ')} |
 ${rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}`;
 
+/** What a word is here, and what is different about it. */
+const here = (now, note) =>
+  [now, ...(note === undefined ? [] : [note.charAt(0).toLowerCase() + note.slice(1)])].join('; ');
+
 /** The other clients' settings: where they are, and what becomes of them. */
 function settingRow({key, variables, field, becomes, standard, note}) {
   const flag = usualFlag(key);
@@ -22,20 +26,19 @@ function settingRow({key, variables, field, becomes, standard, note}) {
 
 await fillFormatted('guides/coming-from.md', {
   commands: table(
-    ['there', 'here', ''],
+    ['there', 'here'],
     oldCommands
       .filter(({client}) => client !== 'others')
-      .map(({client, was, now, note = ''}) => [
+      .map(({client, was, now, note}) => [
         code(`${client} ${was}`),
-        now === 'help' ? 'no such command' : code(`mycli ${now}`),
-        note,
+        here(now === 'help' ? 'no such command' : code(`mycli ${now}`), note),
       ]),
   ),
   settings: table(['variable', '`dw.json`, `b2c`', 'here', 'value'], oldSettings.map(settingRow)),
   flags: table(
-    ['there', 'here', 'in', ''],
+    ['there', 'here', 'in'],
     oldFlags
       .filter(({client}) => client !== 'others')
-      .map(({client, was, now, note = ''}) => [code(was), code(now), client, note]),
+      .map(({client, was, now, note}) => [code(was), here(code(now), note), client]),
   ),
 });

@@ -4,12 +4,7 @@ import {writeNouns} from '../src/backends/contract/hooks.js';
 import {routeNames} from '../src/local-runtime/faults.js';
 import {fillFormatted} from './fill-page.js';
 
-await fillFormatted('guides/lifecycle-hooks.md', {
-  operations: `
-| \`operation\` | what is about to happen |
-| --- | --- |
-${Object.entries(writeNouns)
-  .map(([operation, noun]) => `| \`${operation}\` | ${noun} |`)
-  .join('\n')}`,
-});
-await fillFormatted('reference/local-runtime.md', {routes: routeNames.map((name) => `\`${name}\``).join(', ')});
+const listed = (names) => names.map((name) => `\`${name}\``).join(', ');
+
+await fillFormatted('guides/lifecycle-hooks.md', {operations: listed(Object.keys(writeNouns))});
+await fillFormatted('reference/local-runtime.md', {routes: listed(routeNames)});

@@ -360,7 +360,7 @@ const unknownProjects: readonly ZooProject[] = [
   },
   {
     id: 'hexo',
-    does: 'names `public`, for `mycli push public`',
+    does: 'suggests `mycli push public`',
     name: 'Hexo',
     packages: ['hexo'],
     pushes: 'public',
