@@ -14,6 +14,7 @@ import type {
   TargetOptions,
   TargetResult,
 } from './options.js';
+import type {DryRunResult, Warnings} from './results.js';
 
 /** Options of `listBundles`. */
 export interface ListBundlesOptions extends ProjectOptions {
@@ -39,13 +40,11 @@ export interface BuildBundleOptions extends CommonOptions, BundleContentOptions 
 }
 
 /** What `buildBundle` resolves to. */
-export interface BuildBundleResult {
+export interface BuildBundleResult extends Warnings {
   /** The archive, and how to read it. */
   readonly bundle: Bundle;
   /** Path of the manifest. */
   readonly manifest: string;
-  /** For users, one sentence each. */
-  readonly warnings: readonly string[];
 }
 
 /** Options of a build whose archive goes to a stream, or nowhere. */
@@ -69,11 +68,9 @@ export interface ListedDeployment extends DeploymentItem {
 }
 
 /** One page of a target's deployments. */
-export interface ListDeploymentsResult extends TargetResult {
+export interface ListDeploymentsResult extends TargetResult, Pick<ListBundlesResult, 'total'> {
   /** Newest first. */
   readonly deployments: readonly ListedDeployment[];
-  /** Total number, if the server reports it. */
-  readonly total?: number | undefined;
 }
 
 /** Options of `downloadBundle`. */
@@ -110,10 +107,8 @@ export interface InspectArchiveOptions extends Pick<CommonOptions, 'signal' | 'o
 export type InspectBundleOptions = Omit<DownloadBundleOptions, 'output' | 'force'> & InspectArchiveOptions;
 
 /** The contents of an uploaded bundle. */
-export interface BundleInspection extends ArchiveInspection, ProjectResult {
-  /** With `latest` and `running:TARGET` resolved. */
-  readonly bundleId: BundleId;
-}
+export interface BundleInspection
+  extends ArchiveInspection, Pick<DownloadBundleResult, 'bundleId' | keyof ProjectResult> {}
 
 /** Where a bundle is. */
 export type BundleSource =
@@ -174,15 +169,13 @@ export interface DiffBundlesOptions extends ReadSourceOptions {
 }
 
 /** What `diffBundles` resolves to. */
-export interface DiffBundlesResult extends ContentsDiff {
+export interface DiffBundlesResult extends ContentsDiff, Warnings {
   /** The bundle that `from` names. */
   readonly before: ComparedBundle;
   /** The bundle that `to` names. */
   readonly after: ComparedBundle;
   /** The `variables` that the target lacks. Undefined without a target, and if they can't be listed. */
   readonly missingVariables?: readonly string[] | undefined;
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
 }
 
 /** The outcome for one bundle. */
@@ -231,9 +224,7 @@ export interface PruneBundlesOptions extends ProjectOptions, DryRunOptions, Prun
 }
 
 /** What `pruneBundles` resolves to. */
-export interface PruneBundlesResult extends DeleteBundlesResult {
-  /** Whether it was a dry run: nothing was deleted. */
-  readonly dryRun: boolean;
+export interface PruneBundlesResult extends DeleteBundlesResult, DryRunResult {
   /** What was found to delete, newest first. */
   readonly found: readonly BundleItem[];
   /** How many other bundles the project has. */

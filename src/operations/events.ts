@@ -1,21 +1,25 @@
 import type {DeploymentStatus} from '../backends/contract.js';
 
 /** What every event has. */
-interface EventBase {
+interface EventBase<Type extends string> {
   /** Version of the events. Increased when a key is removed or changes meaning, but not for new keys and types. */
   readonly version: 1;
   /** 1 for the first event of a run, then one more for each. A gap means that events were lost to a slow reader. */
   readonly sequence: number;
   /** ISO 8601, UTC. */
   readonly time: string;
+  /** Tells it from other events. */
+  readonly type: Type;
+}
+
+/** What every event of a step has. */
+interface EventOfStep<Type extends string> extends EventBase<Type> {
+  /** Name of the step: `upload`, `deploy`. */
+  readonly step: string;
 }
 
 /** A step began, ended or was skipped. */
-export interface StepEvent extends EventBase {
-  /** Tells it from other events. */
-  readonly type: 'step';
-  /** Name of the step: `upload`, `deploy`. */
-  readonly step: string;
+export interface StepEvent extends EventOfStep<'step'> {
   /** What the step does, for users. */
   readonly title: string;
   /** `skipped`: the operation ended without running it. */
@@ -29,11 +33,7 @@ export interface StepEvent extends EventBase {
 }
 
 /** The progress of a step; a few times a second at most. */
-export interface ProgressEvent extends EventBase {
-  /** Tells it from other events. */
-  readonly type: 'progress';
-  /** Name of the step. */
-  readonly step: string;
+export interface ProgressEvent extends EventOfStep<'progress'> {
   /** `wait`: the deployment. */
   readonly phase: 'build' | 'upload' | 'download' | 'wait';
   /** What `transferred` and `total` count. */
@@ -47,11 +47,7 @@ export interface ProgressEvent extends EventBase {
 }
 
 /** A pause before a request is repeated. */
-export interface RetryWaitEvent extends EventBase {
-  /** Tells it from other events. */
-  readonly type: 'wait';
-  /** Name of the step. */
-  readonly step: string;
+export interface RetryWaitEvent extends EventOfStep<'wait'> {
   /** `rate-limit`: the server asked to slow down. `retry`: it could not be reached, or failed. */
   readonly reason: 'rate-limit' | 'retry';
   /** When the request is repeated, ISO 8601. */
@@ -67,11 +63,7 @@ export interface RetryWaitEvent extends EventBase {
 }
 
 /** A deployment has not ended, or not passed its check. Sent after each poll. */
-export interface DeploymentWaitEvent extends EventBase {
-  /** Tells it from other events. */
-  readonly type: 'wait';
-  /** Name of the step. */
-  readonly step: string;
+export interface DeploymentWaitEvent extends EventOfStep<'wait'> {
   /**
    * `deployment`: our own runs. `slot`: another one to the same target runs, which has to end first. `check`: what was
    * deployed is looked at, which is repeated until it passes.
@@ -89,9 +81,7 @@ export interface DeploymentWaitEvent extends EventBase {
 export type WaitEvent = RetryWaitEvent | DeploymentWaitEvent;
 
 /** Something that needs attention. The result has it, too. */
-export interface WarningEvent extends EventBase {
-  /** Tells it from other events. */
-  readonly type: 'warning';
+export interface WarningEvent extends EventBase<'warning'> {
   /** For users. */
   readonly message: string;
 }
@@ -113,9 +103,7 @@ export interface EventError {
 }
 
 /** The end of a run that succeeded. */
-export interface SuccessEvent extends EventBase {
-  /** Tells it from other events. */
-  readonly type: 'outcome';
+export interface SuccessEvent extends EventBase<'outcome'> {
   /** Tells it from a failure. */
   readonly status: 'success';
   /** What the function resolves to; on the command line, the document of `--json`. Without `access`. */
@@ -123,9 +111,7 @@ export interface SuccessEvent extends EventBase {
 }
 
 /** The end of a run that failed or was interrupted. */
-export interface FailureEvent extends EventBase {
-  /** Tells it from other events. */
-  readonly type: 'outcome';
+export interface FailureEvent extends EventBase<'outcome'> {
   /** `interrupted`: by a signal. */
   readonly status: 'error' | 'interrupted';
   /** As `--json` prints it, without `access`. */

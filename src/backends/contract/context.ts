@@ -1,4 +1,5 @@
 import type {FailedAttempt, HttpClient, HttpOptions, Logger, OpenedStream, RequestBodies} from '../../http/types.js';
+import type {TimeLimits} from '../../http/time-limits.js';
 import type {Environment} from '../../text/platform.js';
 
 /** Codes for `context.error`. The reference of errors says what each means, and which exit code it has. */
@@ -103,14 +104,7 @@ export interface BackendVerifyContext<Options = unknown> extends BackendCheckCon
    * for the answer after the last byte was sent. `http` observes them itself. The host ends a call if, for `requestMs`,
    * `http` sends nothing, nothing waits to retry, and no progress is reported.
    */
-  readonly timeouts: {
-    /** To connect, including TLS. */
-    readonly connectMs: number;
-    /** Without progress. */
-    readonly idleMs: number;
-    /** For the answer. */
-    readonly requestMs: number;
-  };
+  readonly timeouts: TimeLimits;
   /** Cancels the operation: reject with `signal.reason`. */
   readonly signal: AbortSignal;
   /** Masks a secret that you learn during the call, such as an access token, everywhere from now on. */

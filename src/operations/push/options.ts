@@ -4,6 +4,7 @@ import type {BundleId} from '../../backends/contract.js';
 import type {BundleContentOptions, BundlePlan} from '../../bundle/index.js';
 import type {Bundle, BundleFormat, BundleProvenance, PackResult} from '../../bundle/types.js';
 import type {CommonOptions, DeploymentOutcome, ProjectResult, ReleaseOptions} from '../options.js';
+import type {Warnings} from '../results.js';
 import type {UploadStates} from '../../backends/upload-state.js';
 import type {BackendLocation} from '../../backends/built-in-backends.js';
 
@@ -48,7 +49,7 @@ export interface ArchiveSummary extends PackResult {
 }
 
 /** What `pushRuntimeBundle` resolves to, with the outcome of the deployment if there was one. */
-export interface PushResult extends DeploymentOutcome, ProjectResult {
+export interface PushResult extends DeploymentOutcome, ProjectResult, Warnings {
   /** What the service calls the bundle. */
   readonly bundleId: BundleId;
   /** The target that was deployed to. Undefined without one. */
@@ -61,8 +62,6 @@ export interface PushResult extends DeploymentOutcome, ProjectResult {
   readonly pushedAt?: string | undefined;
   /** Whether a deployment was accepted. It may still fail: see `status`. */
   readonly deployed: boolean;
-  /** For users, one sentence each. */
-  readonly warnings: readonly string[];
   /** Matches reported by the server, `{}` if none. */
   readonly matches: BundleMatches;
   /** The archive that was built or passed in, whether or not it was sent. */
@@ -88,7 +87,7 @@ export type PushV2Result = Pick<
 };
 
 /** What a push would do. */
-export interface PushPreview {
+export interface PushPreview extends Warnings {
   /** The selected backend, and why. */
   readonly selection: BackendSelection;
   /** What the service would get. */
@@ -107,8 +106,6 @@ export interface PushPreview {
         /** What is in it. */
         readonly bundle: Bundle;
       };
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
   /** The bundle of the last push, if `ifChanged` is set and this one is the same. */
   readonly unchanged?: UnchangedBundle | undefined;
 }

@@ -9,6 +9,7 @@ import type {
 } from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/names.js';
 import type {
+  DeployBundleResult,
   DryRunOptions,
   GuardOptions,
   ProjectOptions,
@@ -18,18 +19,14 @@ import type {
   TargetResult,
   WaitOptions,
 } from '../options.js';
+import type {DryRunResult, Warnings} from '../results.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../push/options.js';
 
 /** Options of each change of a target. */
 export interface TargetChangeOptions extends DryRunOptions, TargetOptions, GuardOptions {}
 
 /** What each change of a target resolves to. */
-export interface ChangedTarget extends TargetResult {
-  /** Whether it was a dry run: nothing was changed. */
-  readonly dryRun: boolean;
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
-}
+export interface ChangedTarget extends TargetResult, DryRunResult, Warnings {}
 
 /** Options of `invalidate`. */
 export interface InvalidateOptions extends TargetChangeOptions {
@@ -143,13 +140,11 @@ export interface TargetDifference {
 }
 
 /** What `diffTarget` resolves to. */
-export interface TargetDiff extends TargetResult {
+export interface TargetDiff extends TargetResult, Warnings {
   /** Whether nothing differs. */
   readonly identical: boolean;
   /** What differs. Empty if nothing does. */
   readonly differences: readonly TargetDifference[];
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
 }
 
 /** Options of `applyTarget`. */
@@ -165,13 +160,11 @@ export interface ApplyTargetOptions extends DiffTargetOptions, DryRunOptions, Wa
 }
 
 /** What `applyTarget` resolves to. */
-export interface AppliedTarget extends TargetDiff {
+export interface AppliedTarget extends TargetDiff, DryRunResult {
   /** How many of the differences are gone. 0 for a dry run. */
   readonly applied: number;
   /** Value of the new access header, which can't be read again. */
   readonly access?: string | undefined;
-  /** Whether it was a dry run: nothing was changed. */
-  readonly dryRun: boolean;
 }
 
 /** Options of `createTarget`. */
@@ -209,8 +202,9 @@ export interface CopiedTarget {
 }
 
 /** What `createTarget` resolves to. */
-export interface CreatedTarget extends TargetItem, ProjectResult {
-  /** Whether this call created it. */
+export interface CreatedTarget
+  extends TargetItem, ProjectResult, Warnings, Pick<AppliedTarget, 'access'>, Pick<DeployBundleResult, 'raw'> {
+  /** Whether this call created the target. */
   readonly created: boolean;
   /** With `copyFrom`, after waiting: what it has of its source; for a dry run, what it would have. */
   readonly copied?: CopiedTarget | undefined;
@@ -218,12 +212,6 @@ export interface CreatedTarget extends TargetItem, ProjectResult {
   readonly missing?: readonly string[] | undefined;
   /** With `copyFrom`, after waiting: paths that its source redirects and it does not. */
   readonly missingRedirects?: readonly string[] | undefined;
-  /** Value of its new access header, which can't be read again. */
-  readonly access?: string | undefined;
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
-  /** The backend's own answer, untouched. */
-  readonly raw?: unknown;
 }
 
 /** Options of `deleteTarget`. */
@@ -279,14 +267,10 @@ export interface DeployPreviewOptions extends Omit<
 }
 
 /** What `deployPreview` resolves to. */
-export interface DeployedPreview extends PushResult {
+export interface DeployedPreview extends PushResult, Pick<CreatedTarget, 'created' | 'access'> {
   /** The branch of the preview. */
   readonly branch: string;
   readonly targetSlug: string;
-  /** Whether this call created the target. */
-  readonly created: boolean;
-  /** Value of its new access header, which can't be read again. */
-  readonly access?: string | undefined;
 }
 
 /** Options of `deletePreview`. */
@@ -302,9 +286,7 @@ export interface DeletePreviewOptions extends ProjectOptions, GuardOptions, Pick
 }
 
 /** What `deletePreview` resolves to. */
-export interface DeletedPreview extends Omit<DeletedTarget, 'targetSlug'> {
-  /** The branch of the preview. */
-  readonly branch: string;
+export interface DeletedPreview extends Omit<DeletedTarget, 'targetSlug'>, Pick<DeployedPreview, 'branch'> {
   /** Undefined if there was no preview of the branch. */
   readonly targetSlug?: string | undefined;
   /**
@@ -345,13 +327,9 @@ export interface ListPreviewsResult extends ProjectResult {
 }
 
 /** What `prunePreviews` resolves to. */
-export interface PrunePreviewsResult extends ProjectResult {
-  /** Whether it was a dry run: nothing was deleted. */
-  readonly dryRun: boolean;
+export interface PrunePreviewsResult extends ProjectResult, DryRunResult, Warnings {
   /** Those that were old enough. */
   readonly found: readonly PreviewItem[];
   /** The slugs of the deleted ones. Empty for a dry run. */
   readonly deleted: readonly string[];
-  /** What needs attention, a sentence each. */
-  readonly warnings: readonly string[];
 }
