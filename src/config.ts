@@ -28,7 +28,7 @@ export interface TargetProxy {
 
 /** Settings of a target, as the configuration has them. What is not named stays as it is. */
 export interface TargetSettings {
-  /** Its name for people. */
+  /** The name shown to people. */
   readonly name?: string | undefined;
   /** Where its servers are, such as `us-east-1`. */
   readonly region?: string | undefined;
@@ -42,7 +42,7 @@ export interface TargetSettings {
   readonly allowedIps?: readonly string[] | undefined;
   /** Paths of the site that the service passes on to other hosts, each `{path, host}`; at most eight. */
   readonly proxies?: readonly TargetProxy[] | undefined;
-  /** Whether customers see it. Services give others less capacity. */
+  /** Whether customers use the target. Services give other targets less capacity. */
   readonly production?: boolean | undefined;
   /** Whether the app gets cookies and sets them. */
   readonly cookies?: boolean | undefined;
@@ -50,7 +50,7 @@ export interface TargetSettings {
   readonly proxyUserAgent?: boolean | undefined;
   /** Whether stack traces of the app are mapped to its sources. */
   readonly sourceMaps?: boolean | undefined;
-  /** What the app logs. */
+  /** The least severe level that the app logs. */
   readonly logLevel?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | undefined;
   /** Whether requests are traced across services. */
   readonly tracing?: boolean | undefined;
@@ -143,7 +143,7 @@ export interface TargetConfig extends SharedConfig {
 export interface BundleSettings {
   /** Build folder. @default 'build' */
   readonly buildDirectory?: string | undefined;
-  /** Folder of config.server.ts or .js. For the library, by default the working directory. @default '.' */
+  /** Folder of config.server.ts or .js. Default in the library: the working directory. @default '.' */
   readonly projectDirectory?: string | undefined;
   /** Bundle description; default: branch and commit. At most 2,048 characters. Outside git, the default is the time. */
   readonly message?: string | undefined;
@@ -191,7 +191,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
   readonly projectSlug?: string | undefined;
   /** Target slug. */
   readonly targetSlug?: string | undefined;
-  /** auto, api, legacy or a plugin's. @default 'auto' */
+  /** Backend to use: auto, api, legacy or a plugin's. @default 'auto' */
   readonly runtimeBackend?: string | undefined;
   /** URL of the service. */
   readonly origin?: string | undefined;
@@ -219,7 +219,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
   readonly v2?: boolean | undefined;
   /** Skip the upload if the bundle is unchanged. @default false */
   readonly ifChanged?: boolean | undefined;
-  /** Wait until it is live. @default false */
+  /** Wait until changes are live. @default false */
   readonly wait?: boolean | undefined;
   /** Seconds between status checks. @default 5 */
   readonly pollInterval?: number | undefined;
@@ -235,7 +235,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
   /** Connection to the service with OAuth. */
   readonly api?:
     | {
-        /** URL of the service, with OAuth. */
+        /** URL of the service with OAuth. */
         readonly origin?: string | undefined;
         /** OAuth organization ID. */
         readonly organizationId?: string | undefined;

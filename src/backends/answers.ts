@@ -46,7 +46,7 @@ export function sender(
       const {path, status} = error;
       const lacks = `This service does not support ${capabilityTitle(capability)}`;
       const message = `${lacks}: it answered ${method} ${path} with ${status}.`;
-      const suggestions = status === 404 ? ['If it should be, check the URL of the server and the project.'] : [];
+      const suggestions = status === 404 ? ['If it should, check the URL of the server and the project.'] : [];
       const details = {backend, capability};
       throw amendError(error, {code: 'ERR_CAPABILITY_UNSUPPORTED', message, advice: suggestions, details});
     }

@@ -155,7 +155,7 @@ export async function callInContext<Result>(
 function withLocalRuntime(error: unknown): unknown {
   if (!isRuntimeCliError(error) || !error.advice.includes(startService)) return error;
   const start: Suggestion = [
-    'If it is the local runtime, start it with the data folder that it had: ',
+    'If it is the local runtime, start it again with the same data folder: ',
     {run: ['runtime:start', '--data', 'DIR']},
   ];
   return amendError(error, {suggestions: [start]});

@@ -8,7 +8,7 @@ import {onWindows} from '../text/platform.js';
 export default class Completion extends BaseCommand<typeof Completion, 'completion'> {
   static override readonly summary = 'Print a script that completes commands in bash, zsh, fish or PowerShell.';
   static override readonly description =
-    'Projects and targets come from the configuration file. A Tab sends no request and runs no plugin: the ' +
+    'Projects and targets come from the configuration file. Pressing Tab sends no request and runs no plugin: the ' +
     'commands of a plugin are completed if it has an oclif.manifest.json.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> bash',

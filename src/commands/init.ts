@@ -10,10 +10,10 @@ export default class Init extends BaseCommand<typeof Init, 'init'> {
   static override readonly summary = 'Set up a project: write a configuration and store credentials.';
   static override readonly description =
     'Detects the framework and its build folder, asks for what no flag or environment variable sets, checks and ' +
-    "stores credentials like auth:login, and writes mycli.config.ts, or mycli.config.mjs or .json if the project's " +
-    'own TypeScript build would include that. Offers what other clients have stored: with --yes only the project ' +
-    'and the target, with --import everything. Secrets are never written to the file. Without a terminal, in CI or ' +
-    'with --yes, nothing is asked, and the project is named after its package or its folder.';
+    'stores credentials like auth:login, and writes mycli.config.ts. If a tsconfig of the project would include that ' +
+    'file, writes mycli.config.mjs or .json instead. Offers to import what other clients have stored: --yes imports ' +
+    'only the project and the target, --import everything. The file never contains secrets. Without a terminal, in ' +
+    'CI or with --yes, nothing is asked, and the project is named after its package or its folder.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --yes --project my-shop --origin https://runtime.example',
@@ -33,7 +33,7 @@ export default class Init extends BaseCommand<typeof Init, 'init'> {
     'api-token': connectionFlags['api-token'],
     'build-directory': bundleFlags['build-directory'],
     static: bundleFlags.static,
-    yes: Flags.boolean({char: 'y', summary: 'Use flags, variables, detected values and defaults instead of asking.'}),
+    yes: Flags.boolean({char: 'y', summary: 'Skip the questions: use flags, variables, detected values and defaults.'}),
     import: Flags.boolean({summary: 'Import everything that other clients have stored, including secrets.'}),
     force: Flags.boolean({summary: 'Replace the configuration.'}),
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),

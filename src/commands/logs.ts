@@ -7,7 +7,7 @@ export default class Logs extends BaseCommand<typeof Logs, 'logs'> {
   static override readonly summary = 'Follow what the app of a target logs, until Ctrl-C.';
   static override readonly description =
     'One line for each entry: its time, its level, the ID of its request and its text. Reconnects with a new token when ' +
-    'the connection ends. With --json, each entry is a JSON document on a line of its own.';
+    'the connection ends. With --json, each entry is a line of JSON.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging --level warn --json',

@@ -7,7 +7,7 @@ export default class Open extends BaseCommand<typeof Open, 'open'> {
   static override readonly changes = 'machine';
   static override readonly summary = 'Open the URL of a target in the browser.';
   static override readonly description =
-    'Prints the URL instead with --print or --json, and where there is no terminal or no display.';
+    'Prints the URL instead with --print or --json, or if there is no terminal or no display.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
     '<%= config.bin %> <%= command.id %> /cart --project my-shop --target staging --print',

@@ -49,7 +49,7 @@ export const catalogue = {
   ERR_ORIGIN_UNTRUSTED: {
     kind: 'input',
     summary:
-      'Credentials would go to an origin that MYCLI_TRUSTED_ORIGINS does not list, or those of a login to one that only a configuration file sets.',
+      'Credentials would go to an origin that MYCLI_TRUSTED_ORIGINS does not list, or that only a configuration file sets.',
   },
   ERR_CREDENTIALS_MISSING: {kind: 'input', summary: 'The selected backend has no credentials.'},
   ERR_SETUP_INCOMPLETE: {

@@ -211,8 +211,8 @@ function lostUpload(ledger: Ledger): Telling {
   if (lost === undefined) return {};
   const {bundleId} = lost;
   if (bundleId === undefined)
-    return {look: ['mycli looked for the bundle afterwards and did not find it yet.', ...lookForBundle(ledger)]};
-  const is = `It is bundle ${String(bundleId)}: a new one with the same message is there${withDeployment(ledger)}.`;
+    return {look: ['mycli looked for the bundle, but has not found it yet.', ...lookForBundle(ledger)]};
+  const is = `It is probably bundle ${String(bundleId)}, which is new and has the same message${withDeployment(ledger)}.`;
   if (isDeploying(ledger)) return {look: [is, ...lookForDeployment(ledger)]};
   const run = ['bundle:deploy', bundleId, ...(open?.flags(release?.targetSlug ?? 'TARGET') ?? [])];
   return {look: [is, ['To deploy it: ', {run, again: true}]]};

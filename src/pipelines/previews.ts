@@ -70,7 +70,7 @@ async function isUnfinished(
   if (access !== true || sendsAccessHeader(check) || listAccess === undefined) return false;
   const headers = await quickLook(open, (once) => accessOf(once, targetSlug));
   if (headers === undefined || headers.length === 0) return headers !== undefined;
-  const advice = 'If its value is lost, make a new one with target:apply --rotate.';
+  const advice = 'If you lost its value, create a new one with target:apply --rotate.';
   open.host.outlet.warn(`${targetSlug} has an access header, shown when it was created. ${advice}`);
   return false;
 }

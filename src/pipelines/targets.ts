@@ -92,12 +92,12 @@ const create: Step<ConfigureRequest<CreateTargetOptions>> = {
     if (dryRun) return {target: {...target, ...(await reportMade(open, request.options))}};
     if (copyFrom !== undefined && !wait)
       outlet.warn(
-        `Without waiting, ${targetSlug} may still be deploying, lack settings of ${copyFrom}, such as proxies, and have ` +
-          'its host name.',
+        `Without waiting, ${targetSlug} may still be deploying. It may lack settings of ${copyFrom}, such as proxies, ` +
+          'and still have its host name.',
       );
     const isDescribed = Object.keys(configuration).length > 0;
     if (isDescribed && !wait)
-      outlet.warn(`Without waiting, ${targetSlug} is not configured. Use target:apply once it is ready.`);
+      outlet.warn(`Without waiting, ${targetSlug} is not configured. Run target:apply once it is ready.`);
     return {target, isDescribed};
   },
 };

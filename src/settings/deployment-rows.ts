@@ -17,7 +17,7 @@ export const deploymentSets = {
       flag: {name: 'wait', char: 'w'},
       schema: schemas.toggle,
       default: false,
-      summary: 'Wait until it is live.',
+      summary: 'Wait until changes are live.',
     },
     pollInterval: {
       variable: 'MYCLI_POLL_INTERVAL',

@@ -36,7 +36,7 @@ export const pushSets = {
       ...name,
       default: 'auto',
       label: 'backend',
-      summary: "auto, api, legacy or a plugin's; default {default}.",
+      summary: "Backend to use: auto, api, legacy or a plugin's; default {default}.",
     },
     origin: {
       flag: {name: 'origin', value: 'URL'},
@@ -66,7 +66,7 @@ export const pushSets = {
       ...address,
       receives: {backend: 'api', secrets: ['apiToken', 'clientKey', 'clientSecret']},
       label: 'API origin',
-      summary: 'URL of the service, with OAuth.',
+      summary: 'URL of the service with OAuth.',
     },
     organizationId: {
       flag: {name: 'organization', value: 'ID'},
@@ -230,8 +230,8 @@ export const pushSets = {
       syntax: 'path',
       default: '.',
       summary: 'Folder of config.server.ts or .js.',
-      details: 'By default the folder of the configuration file.',
-      notes: 'For the library, by default the working directory.',
+      details: 'Default: the folder of the configuration file.',
+      notes: 'Default in the library: the working directory.',
     },
     message: {
       flag: {name: 'message', char: 'm', value: 'TEXT'},
@@ -284,8 +284,8 @@ export const pushSets = {
       flag: {name: 'node-version', char: 'n', value: 'VERSION'},
       config: false,
       ...name,
-      summary: 'Node.js on the server.',
-      details: 'Sets the SSR parameter SSRFunctionNodeVersion.',
+      summary: 'Node.js version.',
+      details: 'On the server: sets the SSR parameter SSRFunctionNodeVersion.',
     },
     rootDir: {
       variable: 'MYCLI_ROOT_DIR',
@@ -356,7 +356,7 @@ export const pushSets = {
       flag: {name: 'v2'},
       ...off,
       summary: 'Use the v2 format with Runtime (API key); it sends about half the bytes of v1.',
-      details: 'Only where the service takes it. Runtime (OAuth) always uses v2.',
+      details: 'The service must support it. Runtime (OAuth) always uses v2.',
     },
     ifChanged: {
       flag: {name: 'if-changed'},

@@ -81,7 +81,7 @@ const settingRows = {
   name: {
     type: 'string',
     schema: schemas.targetName,
-    summary: 'Its name for people.',
+    summary: 'The name shown to people.',
     legacy: 'name',
     api: 'displayName',
     ofOne: true,
@@ -141,7 +141,7 @@ const settingRows = {
   },
   production: {
     ...flag,
-    summary: 'Whether customers see it. Services give others less capacity.',
+    summary: 'Whether customers use the target. Services give other targets less capacity.',
     legacy: 'is_production',
     api: 'isProduction',
     ofOne: true,
@@ -171,7 +171,7 @@ const settingRows = {
     type: logLevels.map((level) => `'${level}'`).join(' | '),
     schema: logLevel,
     default: 'info',
-    summary: 'What the app logs.',
+    summary: 'The least severe level that the app logs.',
     legacy: 'log_level',
     api: 'logLevel',
     forms: {legacy: upperCase},

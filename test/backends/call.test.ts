@@ -156,8 +156,7 @@ test.each([
 });
 
 test('only for a backend of our own, what does not run on this machine may be the local runtime', async () => {
-  const advice =
-    'If it is the local runtime, start it with the data folder that it had: mycli runtime:start --data DIR';
+  const advice = 'If it is the local runtime, start it again with the same data folder: mycli runtime:start --data DIR';
   const context = await contextFor({});
   const url = `http://127.0.0.1:${String(await closedPort())}`;
   const suggestionsOf = (given: {readonly name: string; readonly plugin?: string}) =>

@@ -10,6 +10,7 @@ interface Flag {
 }
 interface Command {
   readonly flags: Readonly<Record<string, Flag>>;
+  readonly args: Readonly<Record<string, {readonly name: string; readonly multiple?: boolean}>>;
   readonly aliases?: readonly string[];
   readonly examples?: readonly string[];
   readonly hidden?: boolean;

@@ -166,7 +166,7 @@ describe('comparing files and folders', () => {
     await writeFile(join(project.directory, 'site/index.html'), '<p>');
     await expect(diff('a.tar.gz', 'site', project)).rejects.toMatchObject({
       code: 'ERR_SSR_ENTRY_MISSING',
-      suggestions: expect.arrayContaining([expect.stringContaining('unless it is an argument')]) as string[],
+      suggestions: expect.arrayContaining([expect.stringContaining('pass it as DIR or --build-directory')]) as string[],
     });
     await expect(diff('a.tar.gz', 'build', project)).rejects.toMatchObject({code: 'ERR_BUILD_DIRECTORY'});
   });

@@ -62,8 +62,8 @@ async function missingError(
 /** What a server that nothing builds needs. */
 export function buildScriptAdvice(folder: string): string {
   return (
-    'package.json has no build script. Write one that puts an ssr.js which exports the app, its packages and its ' +
-    `public files into ${folder} (docs/guides/frameworks.md, What a server needs).`
+    'package.json has no build script. Write one that puts these into ' +
+    `${folder}: an ssr.js that exports the app, its packages, its public files (docs/guides/frameworks.md, What a server needs).`
   );
 }
 

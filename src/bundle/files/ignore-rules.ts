@@ -76,7 +76,7 @@ function rulesOf(text: string, file = ''): readonly string[] {
 function verified(rule: string, where = ''): string {
   const stars = rule.match(/\*{2,}/g) ?? [];
   if (rule.length <= maxRuleLength && stars.length <= maxGlobstars) return rule;
-  const message = `The ignore rule ${showPattern(rule)} ${where}has more than ${maxGlobstars} times ** or ${maxRuleLength} characters.`;
+  const message = `The ignore rule ${showPattern(rule)} ${where}has more than ${maxGlobstars} ** or ${maxRuleLength} characters.`;
   throw createError('ERR_PATTERN_INVALID', message, {suggestions: ['Use several simpler rules, such as *.map.']});
 }
 

@@ -227,8 +227,8 @@ export function hiddenSite(
   const {name = '', public: folders = []} = framework ?? {};
   const place = folders.length === 0 ? '' : ` ${name} has them in ${folders.join(' or ')}.`;
   return [
-    `By the lists of ${from}, every file is server-only, so browsers can load no script, style or image.${place} Unless ` +
-      'the server is an API alone, check that the build is complete, or choose its server-only files with --ssr-only GLOB.',
+    `With the lists of ${from}, every file is server-only: browsers can load no script, style or image.${place} Unless ` +
+      'the app is only an API, check that the build is complete, or choose its server-only files with --ssr-only GLOB.',
   ];
 }
 
@@ -260,11 +260,11 @@ function missingError(what: string, files: readonly BundleFile[], hints: readonl
       ...(pages.length === 0 || looksStatic || hints.length > 0
         ? []
         : [
-            `Its pages are below it, in ${listPaths(pages, listed)}. To push ${server === undefined ? 'a site' : 'them without a server'}, pass that folder.`,
+            `Its pages are in ${listPaths(pages, listed)}. To push ${server === undefined ? 'them as a site' : 'them without a server'}, pass that folder.`,
           ]),
       ...(looksStatic ? ['For a static site, pass --static or set static: true in mycli.config.'] : []),
       'Pass --ssr-only GLOB to choose the server-only files.',
-      'Check that this is the folder that the build wrote (--build-directory, unless it is an argument).',
+      'Check that this is the folder that the build wrote. To choose another, pass it as DIR or --build-directory.',
     ],
   });
 }

@@ -357,7 +357,7 @@ export function thrownBy(plugin: string, error: unknown): RuntimeCliError {
 
 export function withoutPlugin(plugin: string): Suggestion {
   return [
-    `Report this to the authors of ${plugin}. Set MYCLI_SKIP_PLUGINS=1 to continue without plugins, or to run `,
+    `Report this to the authors of ${plugin}. Set MYCLI_SKIP_PLUGINS=1 to continue without plugins. To remove it, set that and run `,
     {run: ['plugins:uninstall', plugin]},
   ];
 }

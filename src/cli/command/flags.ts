@@ -72,7 +72,7 @@ export function rejectEmptyValues(values: FlagValues): void {
     if (value === '' && !settingFlags.has(name)) throw createError('ERR_USAGE', `--${name} must not be empty.`);
     if ([value].flat().every((text) => String(text).replace(/^[^=]*=/, '') !== hiddenValue)) continue;
     const message = `The ${hiddenValue} in --${name} stands for a value that is not shown, because it may be secret.`;
-    const suggestions = ['Pass the value itself. Where a variable sets it, leave the flag out.'];
+    const suggestions = ['Pass the value itself. If an environment variable sets it, leave the flag out.'];
     throw createError('ERR_USAGE', message, {suggestions});
   }
 }
@@ -109,7 +109,7 @@ export const invalidateFlag = {
     multiple: true,
     multipleNonGreedy: true,
     helpValue: 'PATTERN',
-    summary: 'Clear these paths, such as /*, from the cache.',
+    summary: 'Clear these paths from the cache, such as /*.',
   }),
 };
 

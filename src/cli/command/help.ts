@@ -82,6 +82,11 @@ class AlignedHelp extends CommandHelp {
     return super.flags([...flags.filter(isLettered), ...flags.filter((flag) => !isLettered(flag))]);
   }
 
+  /** oclif's usage does not show that an argument can be repeated. */
+  protected override arg(arg: Parameters<CommandHelp['arg']>[0]): string {
+    return super.arg({...arg, name: `${arg.name}${arg.multiple ? '...' : ''}`});
+  }
+
   override renderList(...[rows, options]: Parameters<List>): string {
     return super.renderList(rows, listOptions(options, this.opts.maxWidth));
   }

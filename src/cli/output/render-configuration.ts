@@ -26,7 +26,7 @@ function differenceText({kind, name, before, after}: TargetDifference): string {
   if (kind === 'setting') return `~ ${name}: ${shown(before)} → ${shown(after)}`;
   if (kind === 'variable') return `! ${name} is not set`;
   if (kind === 'access' && after !== true) return '- access headers';
-  if (kind === 'access') return `+ access header${before === true ? ', which replaces those before' : ''}`;
+  if (kind === 'access') return `+ access header${before === true ? ', which replaces the current ones' : ''}`;
   if (kind === 'primary') return '+ primary target';
   const [old, wanted] = [before as Redirect | undefined, after as Redirect | undefined];
   if (wanted === undefined) return `- redirect ${name}`;

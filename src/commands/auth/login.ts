@@ -15,10 +15,11 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login
   static override readonly summary = "Store credentials for an origin, or for a plugin's backend.";
   static override readonly description =
     'Prompts for the secret without echoing it, or reads it from stdin. Asks the service whether it accepts the ' +
-    'credentials, then stores them and the organization for this origin only. An address that only a configuration ' +
-    'file sets must be confirmed. Commands without an origin use the last login, unless flags, environment variables or the ' +
-    "configuration file name another one. For a plugin's backend that has no login of its own, asks for its secret " +
-    'options (on stdin, one per line), and stores them for the addresses in its other options.';
+    'credentials, then stores them and the organization for this origin only. Asks you to confirm an address that ' +
+    'only a configuration file sets. Commands without an origin use the last login, unless flags, environment ' +
+    "variables or the configuration file name another one. For a plugin's backend without a login of its own, prompts " +
+    'for its secret options, or reads them from stdin, one per line. They are only used with the addresses in its ' +
+    'other options.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example < key.txt',

@@ -12,7 +12,7 @@ export default class AuthRotate extends BaseCommand<typeof AuthRotate, 'auth:rot
   static override readonly changes = 'service';
   static override readonly summary = 'Create an API key that replaces the current one, and store it.';
   static override readonly description =
-    'The old key stops working at once, everywhere. The new one is stored as by auth:login, and not shown.';
+    'The old key stops working at once, everywhere. The new one is stored like auth:login does, and never shown.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example --yes',

@@ -19,8 +19,8 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff, 'bundle:d
     'Compare two bundles: files added, removed and changed, and the difference in size.';
   static override readonly description =
     'Compares the digests of the files. An argument that exists, or contains a slash or a dot, is a ' +
-    'path; write bundle:ID if a file has the ID of a bundle as its name. A folder is packed as for a build, an ' +
-    'uploaded bundle is downloaded to a temporary folder. The exit code is 0 even if the bundles differ, unless you ' +
+    'path. If a file is named like the ID of a bundle, pass bundle:ID for the bundle. A folder is packed as for a ' +
+    'build, an uploaded bundle is downloaded to a temporary folder. The exit code is 0 even if the bundles differ, unless you ' +
     'pass --exit-code.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> old.tar.gz new.tar.gz',

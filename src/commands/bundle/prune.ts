@@ -9,9 +9,9 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune, 'bundle
   static override readonly changes = 'service';
   static override readonly summary = 'Delete bundles that are no longer needed.';
   static override readonly description =
-    'Never deletes a bundle that a target runs, that is being uploaded or deployed, or that a target may roll back ' +
-    'to: one of the last --keep that it ran. Needs a backend that can list the targets. Asks for confirmation; ' +
-    'without a terminal, pass --yes.';
+    'Never deletes a bundle that a target runs, that is being uploaded or deployed, or that is one of the last ' +
+    '--keep bundles that a target ran, so that it can roll back. Needs a backend that can list the targets. Asks for ' +
+    'confirmation; without a terminal, pass --yes.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --dry-run',
     '<%= config.bin %> <%= command.id %> --project my-shop --keep 20 --older-than 30d --yes',

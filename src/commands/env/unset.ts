@@ -6,8 +6,8 @@ export default class EnvUnset extends BaseCommand<typeof EnvUnset, 'env:unset'> 
   static override readonly changes = 'service';
   static override readonly summary = 'Remove environment variables of a target.';
   static override readonly description =
-    'Removes them in one request. A missing one is not an error. If any was set, the service publishes ' +
-    'the target again, which --wait waits for.';
+    'Removes them in one request. A missing one is not an error. If at least one existed, the service ' +
+    'publishes the target again, which --wait waits for.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> API_KEY --project my-shop --target staging',
     '<%= config.bin %> <%= command.id %> API_KEY API_URL -p my-shop -t staging --dry-run',

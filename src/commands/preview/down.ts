@@ -6,7 +6,7 @@ import {deletionConsent} from '../../cli/setup/prompts.js';
 
 export default class PreviewDown extends BaseCommand<typeof PreviewDown, 'preview:down'> {
   static override readonly changes = 'service';
-  static override readonly summary = 'Delete the target of a branch, and its bundles that no other target ran.';
+  static override readonly summary = 'Delete the preview target of a branch, and the bundles that only it ran.';
   static override readonly description =
     'Asks for confirmation; without a terminal, pass --yes. If there is no preview of the branch, nothing happens. ' +
     'Bundles stay if the backend cannot delete them.';

@@ -3,8 +3,7 @@ import {columnsFlag, flagsOf, projectFlags} from '../../cli/command/flags.js';
 
 export default class PreviewList extends BaseCommand<typeof PreviewList, 'preview:list'> {
   static override readonly summary = 'List the previews of a project.';
-  static override readonly description =
-    'Columns: branch, targetSlug, state, updatedAt (when something was last deployed to it), url.';
+  static override readonly description = 'Columns: branch, targetSlug, state, updatedAt (its last deployment), url.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> --project my-shop --columns branch,url',

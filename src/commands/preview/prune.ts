@@ -17,7 +17,7 @@ export default class PreviewPrune extends BaseCommand<typeof PreviewPrune, 'prev
   static override readonly flags = {
     ...projectFlags,
     ...flagsOf('rateLimit', 'events'),
-    expires: Flags.string({helpValue: 'AGE', default: '7d', summary: 'Age of the last deployment, such as 12h.'}),
+    expires: Flags.string({helpValue: 'AGE', default: '7d', summary: 'Time since the last deployment, such as 12h.'}),
     ...dryRunFlag,
     ...yesFlag,
   };

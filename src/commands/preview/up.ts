@@ -10,11 +10,11 @@ const {wait: _, 'if-changed': __, ...pushFlags} = flagsOf('bundle', 'push', 'wai
 
 export default class PreviewUp extends BaseCommand<typeof PreviewUp, 'preview:up'> {
   static override readonly changes = 'service';
-  static override readonly summary = 'Push to a target of the branch, which is created if it is missing.';
+  static override readonly summary = 'Push to the preview target of a branch, and create it if it is missing.';
   static override readonly description =
-    'The target is named preview-BRANCH. A new one is a copy of --copy-from or preview.copyFrom, ' +
-    'with preview.settings and preview.access of the configuration. An unchanged bundle is not uploaded again. ' +
-    'The last line is the URL.';
+    'The target is named preview-BRANCH. A new one is a copy of --copy-from or preview.copyFrom, and gets ' +
+    'preview.settings and preview.access of the configuration. An unchanged bundle is not uploaded again. The last ' +
+    'line of the output is the URL.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> feature/search --project my-shop',
     '<%= config.bin %> <%= command.id %> feature/cart --project my-shop --copy-from staging',

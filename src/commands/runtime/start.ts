@@ -16,9 +16,9 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart, 'runt
   static override readonly summary = 'Start a local hosting service for development.';
   static override readonly description =
     'Speaks the protocols of both built-in backends. Stores bundles and deployments in a data folder and serves deployed ' +
-    'bundles at http://TARGET--PROJECT.localhost on a port of their own. Prints what to type next when it is ready, or ' +
-    'one line with --json, and runs until Ctrl-C. With a command after --, it runs that command with the variables ' +
-    'set and ends with its exit code. For development only.';
+    'bundles at http://TARGET--PROJECT.localhost on a second port. Once it is ready, prints what to type next, or with ' +
+    '--json one line. Runs until Ctrl-C. With a command after --, runs that command with the variables set, and ends ' +
+    'with its exit code. For development only.';
   static override readonly usage = '<%= command.id %> [FLAGS] [-- COMMAND]';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',

@@ -9,9 +9,9 @@ export default class TargetApply extends BaseCommand<typeof TargetApply, 'target
   static override readonly changes = 'service';
   static override readonly summary = 'Change a target to match its configuration.';
   static override readonly description =
-    'Shows the same as target:diff, asks, and applies it: redirects first, then the settings, in one request. ' +
-    'Settings publish the target again, which --wait waits for. Without a terminal, pass --yes. The value of a new access ' +
-    'header is printed once, or written to --output.';
+    'Shows the differences like target:diff, asks for confirmation, and applies them: first the redirects, then the ' +
+    'settings in one request. Changed settings may publish the target again, which --wait waits for. Without a ' +
+    'terminal, pass --yes. The value of a new access header is printed once, or written to --output.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> staging --project my-shop --wait',
     '<%= config.bin %> <%= command.id %> staging -p my-shop --rotate --yes',

@@ -6,9 +6,9 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
   static override readonly changes = 'service';
   static override readonly summary = 'Create a target, and wait until it is ready.';
   static override readonly description =
-    'With OAuth, SLUG is the name, and the service makes the slug: the outcome, --json and --output-env have it. ' +
-    'With --copy-from, the target starts as a copy of another. Runtime also deploys its bundle. ' +
-    'Applies targets.SLUG of the configuration. Pass --no-wait to return at once.';
+    'With OAuth, SLUG is the name of the target, and the service makes its slug: the outcome, --json and ' +
+    '--output-env show it. With --copy-from, the target starts as a copy of another one, and Runtime deploys what ' +
+    'that one runs. Applies targets.SLUG of the configuration. Pass --no-wait to return at once.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> qa --project my-shop',
     '<%= config.bin %> <%= command.id %> demo --project my-shop --copy-from staging',
@@ -16,14 +16,15 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
   static override readonly args = {
     slug: Args.string({
       required: true,
-      description: 'Its slug: at most 64 lowercase letters, digits and inner hyphens. With OAuth, its name.',
+      description:
+        'Slug of the new target: at most 64 lowercase letters, digits and inner hyphens. With OAuth, its name.',
     }),
   };
   static override readonly flags = {
     ...projectFlags,
     ...flagsOf('wait', 'rateLimit', 'events'),
-    'copy-from': Flags.string({helpValue: 'SLUG', summary: 'Target whose variables and settings it gets.'}),
-    name: Flags.string({helpValue: 'TEXT', summary: 'Name for people; default: the slug.'}),
+    'copy-from': Flags.string({helpValue: 'SLUG', summary: 'Target to copy variables and settings from.'}),
+    name: Flags.string({helpValue: 'TEXT', summary: 'Name shown to people; default: the slug.'}),
     ...dryRunFlag,
     ...outputEnvFlag,
   };

@@ -7,8 +7,8 @@ export default class TargetDelete extends BaseCommand<typeof TargetDelete, 'targ
   static override readonly changes = 'service';
   static override readonly summary = 'Delete a target, with its variables and its history.';
   static override readonly description =
-    'Says what runs there and asks for confirmation; without a terminal, pass --yes. A target that is ' +
-    'production, by its name, the configuration or the service, needs --force. Bundles stay.';
+    'Says what runs there and asks for confirmation; without a terminal, pass --yes. A production target (by its ' +
+    'name, the configuration or the service) also needs --force. Bundles stay.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> qa --project my-shop',
     '<%= config.bin %> <%= command.id %> demo --project my-shop --yes',
@@ -17,7 +17,7 @@ export default class TargetDelete extends BaseCommand<typeof TargetDelete, 'targ
   static override readonly flags = {
     ...projectFlags,
     ...flagsOf('rateLimit', 'events'),
-    force: Flags.boolean({summary: 'Delete it even if it is production.'}),
+    force: Flags.boolean({summary: 'Delete even a production target.'}),
     ...dryRunFlag,
     ...yesFlag,
   };

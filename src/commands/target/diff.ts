@@ -6,9 +6,9 @@ export default class TargetDiff extends BaseCommand<typeof TargetDiff, 'target:d
   static override readonly changes = 'machine';
   static override readonly summary = 'Compare a target with its configuration.';
   static override readonly description =
-    'Compares the settings, redirects, access, primary target and names of variables that targets.SLUG of the ' +
-    'configuration has. target:apply changes what differs. The exit code is 0 even if something differs, unless ' +
-    'you pass --exit-code.';
+    'Compares only what targets.SLUG of the configuration has: settings, redirects, access, the primary target and ' +
+    'names of variables. target:apply changes what differs. The exit code is 0 even if something differs, unless you ' +
+    'pass --exit-code.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> staging --project my-shop',
     '<%= config.bin %> <%= command.id %> staging --project my-shop --init',

@@ -130,7 +130,7 @@ function refusal(
       `The server still rate-limits ${request} (${name})`,
       limited === false
         ? `Try again later, or add ${status} to rateLimit.statusCodes in mycli.config, so that it is retried.`
-        : 'Try again later, or allow more retries with --max-retries, and longer ones with rateLimit.maxDelayMs in mycli.config.',
+        : 'Try again later, or allow more retries with --max-retries, and longer waits with rateLimit.maxDelayMs in mycli.config.',
     ];
   }
   if (isFromBetween(response, speaksJson)) {

@@ -39,8 +39,8 @@ export async function settingsToComplete(open: OpenBackend, from: string, to: st
   } catch (error) {
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
     open.host.outlet.warn(
-      `The service may have left out settings of ${from}, such as proxies, and copied its host name: they cannot be ` +
-        `read. ${error.message}`,
+      `The settings of ${from} cannot be read. Its copy may lack some, such as proxies, and have its host name. ` +
+        error.message,
     );
     return {};
   }
@@ -73,9 +73,7 @@ export async function warnOfOpenCopy(
     outlet.warn(`Not copied from ${from}: its access header, so anyone can visit ${to}. To require one, ${advice}`);
   } catch (error) {
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-    outlet.warn(
-      `Anyone may be able to visit ${to}: whether ${from} has an access header cannot be read. ${error.message}`,
-    );
+    outlet.warn(`The access headers of ${from} cannot be read. Anyone may be able to visit ${to}. ${error.message}`);
   }
 }
 
@@ -115,7 +113,7 @@ async function compareCopy(open: OpenBackend, from: string, to: string | undefin
     ...(listRedirects && !(source.redirects && copy.redirects) ? ['redirects'] : []),
   ];
   if (to !== undefined && unread.length > 0)
-    open.host.outlet.warn(`Whether ${to} has the ${unread.join(' and ')} of ${from} could not be read.`);
+    open.host.outlet.warn(`Could not check whether ${to} has the ${unread.join(' and ')} of ${from}.`);
   const copied: CopiedTarget = {
     from,
     bundleId: copy.bundleId === bundleId ? bundleId : undefined,
@@ -168,7 +166,7 @@ export async function refusePartialCopy(failure: RuntimeCliError, open: OpenBack
   const lacks = differences?.map(({kind, name}) => (kind === name ? kind : `${kind} ${name}`));
   const what = lacks === undefined ? 'may lack what' : `lacks ${listPaths(lacks)}, which`;
   throw amendError(failure, {
-    message: `Target ${targetSlug} is there, but ${what} ${copyFrom} has. ${failure.message}`,
+    message: `Target ${targetSlug} exists, but ${what} ${copyFrom} has. ${failure.message}`,
     advice: failure.advice.filter((each) => each !== checkBeforeRetrying),
     suggestions: [['To copy it again, delete it first: ', {run: ['target:delete', targetSlug, ...open.flags()]}]],
     details: {targetSlug, lacks},

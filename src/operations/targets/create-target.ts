@@ -103,7 +103,7 @@ async function firstListed(
   const order = (item: TargetItem) => `${item.createdAt ?? ''} ${item.targetSlug}`;
   const [first] = (same ?? []).toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
   if (first === undefined) {
-    const message = `Target ${made} was created, but is not listed with the slug or the name that was asked for.`;
+    const message = `Target ${made} was created, but is not listed with the requested slug or name.`;
     throw createError('ERR_BACKEND_FAILED', `${message} The next call would create another one.`, {
       suggestions: [['To delete it, run: ', {run: ['target:delete', made, ...flags()]}]],
       details: {targetSlug: made},
@@ -129,7 +129,7 @@ async function afterFailure(error: unknown, open: OpenBackend, options: CreateTa
     if (wait) await waitForTarget(open, found.targetSlug);
     await refusePartialCopy(error, open, {...options, targetSlug: found.targetSlug});
   }
-  if (unclear) open.host.outlet.warn(`Target ${found.targetSlug} is there, but ${describeUnsettled(error)}`);
+  if (unclear) open.host.outlet.warn(`Target ${found.targetSlug} exists, but ${describeUnsettled(error)}`);
   return {...found, created: unclear};
 }
 

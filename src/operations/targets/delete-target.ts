@@ -61,7 +61,7 @@ async function verifyGone(open: OpenBackend, targetSlug: string, before: readonl
       state !== 'deleting' && after.every((item) => item.targetSlug !== slug);
     const gone = before.filter(isGone).map((item) => item.targetSlug);
     if (gone.length === 0) return undefined;
-    const message = `Target ${targetSlug} is still listed after its deletion, but no longer ${gone.join(', ')}.`;
+    const message = `Target ${targetSlug} is still listed after its deletion. Gone instead: ${gone.join(', ')}.`;
     throw createError('ERR_BACKEND_FAILED', message, {details: {targetSlug, gone}});
   });
   if (left === undefined) return;

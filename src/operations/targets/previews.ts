@@ -72,7 +72,7 @@ export async function findPreview(
   const item = targets.find(isOwn);
   if (item !== undefined) {
     if (copyFrom !== undefined && targets.every(({targetSlug}) => targetSlug !== copyFrom))
-      open.host.outlet.warn(`There is no target ${copyFrom} to copy. A new preview would not be made.`);
+      open.host.outlet.warn(`There is no target ${copyFrom} to copy, so a new preview could not be created.`);
     return {slug: item.targetSlug, item};
   }
   // The service makes a shorter one, which the push is checked with before.

@@ -202,7 +202,7 @@ test.each(['v1', 'v2'] as const)('%s: the entry and the packages of a framework 
 
 describe('a build with a server and no public file', () => {
   const hidden = (from: string) =>
-    `By the lists of ${from}, every file is server-only, so browsers can load no script, style or image.`;
+    `With the lists of ${from}, every file is server-only: browsers can load no script, style or image.`;
   const nuxt = {
     'package.json': '{"dependencies": {"nuxt": "4"}}',
     'build/nitro.json': '{}',
@@ -212,7 +212,7 @@ describe('a build with a server and no public file', () => {
 
   test('is told with the folders that its framework makes public, which are elsewhere', async () => {
     expect(await warningsOf(nuxt)).toEqual([
-      `${hidden('Nuxt')} Nuxt has them in public. Unless the server is an API alone, check that the build is complete, ` +
+      `${hidden('Nuxt')} Nuxt has them in public. Unless the app is only an API, check that the build is complete, ` +
         'or choose its server-only files with --ssr-only GLOB.',
     ]);
     expect(await warningsOf({...nuxt, 'build/nitro.json': '{"publicDir": "www"}'})).toEqual([]);

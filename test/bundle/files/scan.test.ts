@@ -205,7 +205,7 @@ describe('what cannot be archived is named, all of it at once', () => {
   });
 
   test.each(['**/a'.repeat(6), 'a'.repeat(1001)])('an ignore rule that could take too long: %s', async (rule) => {
-    const problem = 'has more than 5 times ** or 1000 characters';
+    const problem = 'has more than 5 ** or 1000 characters';
     const cwd = await makeFolder({...smallBuild, '.bundleignore': `# one\n\n*.map\n${rule}\n`});
     await expect(plan(cwd)).rejects.toMatchObject({
       code: 'ERR_PATTERN_INVALID',

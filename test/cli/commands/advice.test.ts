@@ -267,7 +267,7 @@ describe('an argument', () => {
       'promote 5 -t qa -p other -C . --runtime-backend acme --backend-option url=acme://u:canary@a.example',
       'run mycli deploy 5 --target qa --project other --runtime-backend acme --backend-option url=… -C ',
     ],
-    ['list --backend-option url=…', 'Where a variable sets it, leave the flag out.\n'],
+    ['list --backend-option url=…', 'If an environment variable sets it, leave the flag out.\n'],
     ['deploy --origin http://a.example --api-key canary', 'mycli push --origin http://a.example --api-key …\n'],
     ['push staging', 'If it is the target, pass --target staging.'],
     ['target:create qa staging', 'If it is the target to copy or the project, pass --copy-from staging or --project'],

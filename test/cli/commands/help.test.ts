@@ -23,6 +23,8 @@ describe.each(Object.keys(ownCommands))('the help of %s', (id) => {
     expect(lines.length).toBeLessThan(24);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(lines.filter((line) => line.startsWith(`  $ mycli ${id}`)).length).toBeGreaterThan(1);
+    for (const {name, multiple} of Object.values(ownCommands[id]?.args ?? {}))
+      expect(lines[3]?.includes(`${name.toUpperCase()}...`), name).toBe(multiple === true);
     const count = flags.filter(({hidden}) => hidden !== true).length;
     expect(lines.at(-1)).toBe(`Run mycli ${id} --help for all ${String(count)} flags.`);
     for (const {name, char, helpGroup, hidden} of flags) {

@@ -109,7 +109,7 @@ test('the branch is the one that is checked out, and copyFrom that of the config
   expect(again).toContain('of fix-live-prices, which is there: nothing is copied from staging [');
   expect(again).not.toContain('Warning');
   expect((await bench.mycli(['preview:up', '--copy-from', 'nope'], gitEnvironment)).stderr).toContain(
-    'Warning: There is no target nope to copy. A new preview would not be made.',
+    'Warning: There is no target nope to copy, so a new preview could not be created.',
   );
 });
 
@@ -186,7 +186,7 @@ test('the value of an access header is in the document if the push fails or is i
     expect(stderr + (await readFile(events, 'utf8'))).not.toContain(details.access);
   }
   const {warnings} = await documentOf(['preview:up', 'a']);
-  expect(warnings).toEqual([expect.stringContaining('make a new one with target:apply --rotate.')]);
+  expect(warnings).toEqual([expect.stringContaining('create a new one with target:apply --rotate.')]);
   const rotate = ['target:apply', 'preview-a', '--rotate', '--yes', '--events', events];
   const {access} = await documentOf<{readonly access: string}>(rotate);
   expect(await readFile(events, 'utf8')).not.toContain(access);

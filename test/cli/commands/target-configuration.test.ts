@@ -126,14 +126,15 @@ describe('target:diff and target:apply', () => {
     expect(stdout).toMatch(/^x-sfdc-access-control: mycli-access-[\w-]{32}$/m);
     const planned = await bench.mycli(['target:apply', 'staging', '--dry-run', '--rotate']);
     expect(planned.stdout).toBe(
-      '+ access header, which replaces those before\n' + 'Found 1 difference between staging and the configuration.\n',
+      '+ access header, which replaces the current ones\n' +
+        'Found 1 difference between staging and the configuration.\n',
     );
     await configure({});
     const unconfigured = await bench.mycli(['target:apply', 'staging', '--dry-run', '--rotate']);
     expect(unconfigured.stderr).not.toContain('is as configured');
     await configure({targets: {staging: {access: true}}});
     const rotated = await bench.mycli(['target:apply', 'staging', '--yes', '--rotate', '--output', 'build/access.txt']);
-    expect(rotated.stdout).toContain('+ access header, which replaces those before\n');
+    expect(rotated.stdout).toContain('+ access header, which replaces the current ones\n');
     expect(rotated.stdout).toContain('Changed staging: 1 difference resolved.\n');
     expect(rotated.stdout + rotated.stderr).toContain(
       "check.headers: { 'x-sfdc-access-control': '@build/access.txt' }.",

@@ -25,7 +25,7 @@ describe('after an upload whose answer was lost', () => {
       const service = await startService({faults: ['dropx1:route=upload']});
       const error = await push(service, {preference: name});
       expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10, details: {foundBundleId: 1}});
-      expect(error.suggestions[0]).toBe('It is bundle 1: a new one with the same message is there.');
+      expect(error.suggestions[0]).toBe('It is probably bundle 1, which is new and has the same message.');
       expect(error.suggestions[1]).toContain('mycli bundle:deploy 1');
       expect(routes(service).filter((route) => route !== 'token')).toEqual(['upload', 'list']);
     },
@@ -35,7 +35,7 @@ describe('after an upload whose answer was lost', () => {
     const service = await startService({faults: ['dropx1:route=upload']});
     const error = await push(service, {targetSlug: 'staging'});
     expect(error.suggestions).toEqual([
-      'It is bundle 1: a new one with the same message is there, and its deployment to staging may have started.',
+      'It is probably bundle 1, which is new and has the same message, and its deployment to staging may have started.',
       'Check before you deploy it again:',
       expect.stringMatching(/^mycli bundle:history .*--target staging/),
     ]);
@@ -47,7 +47,7 @@ describe('after an upload whose answer was lost', () => {
     service.runtime.addFault('resetx1:route=upload');
     const error = await push(service);
     expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
-    expect(error.suggestions[0]).toBe('mycli looked for the bundle afterwards and did not find it yet.');
+    expect(error.suggestions[0]).toBe('mycli looked for the bundle, but has not found it yet.');
     expect(error.suggestions.join()).toContain('bundle:list');
   });
 

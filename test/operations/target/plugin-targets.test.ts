@@ -97,7 +97,7 @@ test('a deletion that removes another target than the one that is named fails, a
   });
   await expect(targets.deleteTarget({...options, targetSlug: 'qa-old'}, host)).rejects.toMatchObject({
     code: 'ERR_BACKEND_FAILED',
-    message: 'Target qa-old is still listed after its deletion, but no longer qa.',
+    message: 'Target qa-old is still listed after its deletion. Gone instead: qa.',
   });
 });
 
@@ -180,7 +180,7 @@ test.each(['qa', 'new'])(
     expect(await targets.createTarget({...options, targetSlug: 'new', copyFrom: 'qa'}, host)).toMatchObject({
       copied: {variables: [], redirects: []},
       ...{missing: [], missingRedirects: []},
-      warnings: ['Whether new has the variables and redirects of qa could not be read.'],
+      warnings: ['Could not check whether new has the variables and redirects of qa.'],
     });
   },
 );
@@ -252,7 +252,7 @@ describe.each([
   ])('has failed with %i of 3 parts', async (parts, lacks) => {
     const failed = (targetSlug: string) => ({
       ...{code, status},
-      message: `Target ${targetSlug} is there, but lacks ${lacks}, which qa has. The service is away.`,
+      message: `Target ${targetSlug} exists, but lacks ${lacks}, which qa has. The service is away.`,
       suggestions: [
         `To copy it again, delete it first: mycli target:delete ${targetSlug} --project shop --runtime-backend acme`,
       ],
@@ -272,7 +272,7 @@ describe.each([
   test('is one once it has all, with a warning', async () => {
     const {options, host} = await startStopping(3);
     const copy = {...options, targetSlug: 'new', copyFrom: 'qa'};
-    const warnings = [`Target new is there, but ${ended}`];
+    const warnings = [`Target new exists, but ${ended}`];
     expect(await targets.createTarget(copy, host)).toMatchObject({created: true, missing: [], warnings});
   });
 
@@ -282,7 +282,7 @@ describe.each([
     };
     const {options, host} = await startStopping(3, {listRedirects});
     const copy = targets.createTarget({...options, targetSlug: 'new', copyFrom: 'qa'}, host);
-    const message = 'Target new is there, but may lack what qa has. The service is away.';
+    const message = 'Target new exists, but may lack what qa has. The service is away.';
     await expect(copy).rejects.toMatchObject({code, message});
   });
 });
@@ -440,7 +440,7 @@ describe('a preview that its service does not list as one', () => {
     await expect(up()).rejects.toMatchObject({
       code: 'ERR_BACKEND_FAILED',
       message: expect.stringContaining(
-        `Target ${slug} was created, but is not listed with the slug or the name`,
+        `Target ${slug} was created, but is not listed with the requested slug or name`,
       ) as string,
       suggestions: [expect.stringContaining(`mycli target:delete ${slug}`)],
     });

@@ -104,7 +104,7 @@ describe('a target that is created', () => {
     runtime.addFault(`${fault}x1:route=create-target`);
     const work = targets.createTarget({...legacy, targetSlug: 'lost'}, project.host);
     if (fault === 'drop') {
-      const warnings = ['Target lost is there, but the answer of the service was lost.'];
+      const warnings = ['Target lost exists, but the answer of the service was lost.'];
       expect(await work).toMatchObject({created: true, warnings});
     } else {
       const code = fault === '500' ? 'ERR_SERVER' : 'ERR_OUTCOME_UNKNOWN';
@@ -126,7 +126,7 @@ describe('a target that is created', () => {
     runtime.addFault('dropx1:route=create-target');
     const copy = await targets.createTarget({...service, targetSlug: 'copy', copyFrom: 'staging'}, project.host);
     expect(copy).toMatchObject({created: true, missing: [], missingRedirects: [], copied: {variables: ['COLOR']}});
-    expect(copy.warnings[0]).toBe(`Target ${copy.targetSlug} is there, but the answer of the service was lost.`);
+    expect(copy.warnings[0]).toBe(`Target ${copy.targetSlug} exists, but the answer of the service was lost.`);
     expect(made()).toBe(1);
   });
 
