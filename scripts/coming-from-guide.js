@@ -10,8 +10,10 @@ const table = (head, rows) => `
 ${rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}`;
 
 /** What a word is here, and what is different about it. */
-const here = (now, note) =>
-  [now, ...(note === undefined ? [] : [note.charAt(0).toLowerCase() + note.slice(1)])].join('; ');
+function here(now, note) {
+  if (note === undefined) return now;
+  return now + (note.startsWith('or ') ? ', ' : '; ') + note.charAt(0).toLowerCase() + note.slice(1);
+}
 
 /** The other clients' settings: where they are, and what becomes of them. */
 function settingRow({key, variables, field, becomes, standard, note}) {
