@@ -69,6 +69,6 @@ fillPage('commands.md', {
 ${table([], global)}
 | \`-h\` | Show the main flags of the command and two examples. |
 | \`--help\` | Show the complete help of the command. |
-| \`-v, --version\` | Show the version of mycli. A command takes only \`--version\`. |`,
+| \`-v, --version\` | Show the version of mycli. After a command, only \`--version\` works. |`,
   commands: all.map(section).join('\n\n'),
 });

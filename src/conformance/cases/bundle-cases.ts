@@ -79,7 +79,7 @@ export const idCases: readonly Case[] = bundleOperations.map(({name, needs, run}
   needs: [needs],
   proves:
     'An unknown ID is `ERR_BUNDLE_UNKNOWN` or a 404. An ID with `?`, `#`, `..` or SQL is refused: encode it in URLs. ' +
-    'So are another spelling of the same number, such as `01` for `1`, and one of `_`, the wildcard of SQL.',
+    'So is another spelling of the same number, such as `01` for `1`, and an ID of `_`, a wildcard in SQL.',
   async run(subject) {
     const bundle = await subject.makeBundle();
     const id = await subject.upload(bundle);

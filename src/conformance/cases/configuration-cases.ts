@@ -148,8 +148,8 @@ export const configurationCases = {
       name: 'update-target: what is not named stays',
       needs: ['readTarget', 'deploy'],
       proves:
-        'Reading returns what was just set, even empty values, and keeps what was set before, at the same time by ' +
-        'others, too. `null` resets a setting. A project has one primary target. Settings that `readTarget` reports as ' +
+        'Reading returns what was just set, even empty values, what was set before, and what others set at the same ' +
+        'time. `null` resets a setting. A project has one primary target. Settings that `readTarget` reports as ' +
         '`unsupported` are not tried, and a region may be refused.',
       async run(subject) {
         const target = await ready(subject);

@@ -69,8 +69,9 @@ export const deploymentCases = {
       name: 'delete: a bundle that a target runs is refused, or is gone',
       needs: ['deleteBundle'],
       proves:
-        'If the deletion is refused, the bundle is still there and live, also if the service fails to say what is in ' +
-        'use, and after a failed deployment of another one, which can be deleted. If not, it cannot be deployed any more.',
+        'If the deletion is refused, the bundle stays live, even if the service fails to say what is in use, or if the ' +
+        'deployment of another bundle has failed. That other bundle can be deleted. If the deletion succeeds, the ' +
+        'bundle cannot be deployed any more.',
       async run(subject) {
         const {targetSlug} = subject;
         const bundle = await subject.makeBundle();

@@ -48,9 +48,9 @@ export const everyBackendCases: readonly Case[] = [
   {
     name: 'projects whose slugs differ are different projects',
     proves:
-      'Even if they differ only in case, after 60 characters, after a `?`, `&`, `#`, `%` or blank, or in a `-`, `.`, ' +
-      'letter or digit at the end, or if one is like a pattern with `_`, `%`, `*` or brackets, or SQL (unless `slugs` ' +
-      'excludes those). A slug that the service cannot take is an error.',
+      'Slugs may differ only in case, after 60 characters, after a `?`, `&`, `#`, `%` or blank, or in a `-`, `.`, ' +
+      'letter or digit at the end. One may look like SQL, or like a pattern with `_`, `%`, `*` or brackets. Slugs that ' +
+      '`slugs` excludes are not tried, and one that the service cannot take is an error.',
     async run(subject) {
       const {backend, parts} = subject;
       const bundle = await subject.makeBundle();

@@ -23,8 +23,8 @@ const rules: readonly FaultRule[] = [
   {
     name: 'an abort ends it within a second',
     proves:
-      'Aborted while any of its requests is held, it ends within a second, and leaves no upload and no half-made ' +
-      'deployment. What a target ran before, it still runs, and its history is as before.',
+      'If it is aborted while it waits for an answer, it ends within a second, and leaves no upload and no half-made ' +
+      'deployment. The target runs what it ran before, and its history is unchanged.',
     kind: 'hold',
   },
   {
@@ -65,8 +65,8 @@ const rules: readonly FaultRule[] = [
   {
     name: 'a lost answer is requested again, or leaves the outcome open',
     proves:
-      'Reads are repeated. Writes succeed or are `ERR_OUTCOME_UNKNOWN`: nothing is done twice, and what was done ' +
-      'is not denied when no later answer arrives either.',
+      'Reads are repeated. Writes succeed or are `ERR_OUTCOME_UNKNOWN`: nothing is done twice. If later answers are ' +
+      'lost, too, no error denies what was done.',
     kind: 'lose',
     error: withCode('ERR_OUTCOME_UNKNOWN'),
   },

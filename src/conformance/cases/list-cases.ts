@@ -74,7 +74,8 @@ export const listCases = {
       needs: ['deploy'],
       proves:
         'Pages are the deployments to the target in order, as for bundles. If messages are listed, each is that of ' +
-        'the bundle. The status becomes `finished` or is `unknown`, `getDeployment` accepts the references that are listed, and `deploy` the bundles, as rollbacks do.',
+        'the bundle. The status becomes `finished` or is `unknown`. `getDeployment` accepts the listed references, and ' +
+        '`deploy` the listed bundles, which rollbacks need.',
       async run(subject) {
         const {otherTarget} = subject;
         const {bundleId} = await subject.deployed(undefined, otherTarget);
@@ -188,8 +189,8 @@ export function steadyCase<Name extends Lister>(row: GrowingList<Name>): Case {
     name: `${backendMembers[name].capability}: a ${what} that is added while its pages are read moves no other`,
     needs,
     proves:
-      'Those that were there before are listed once, also if the first one is removed then. With `offsetCursors`, they ' +
-      'may be listed twice, and none is removed.',
+      'Items from before are listed once, even if the first one is removed meanwhile. With `offsetCursors`, they may be ' +
+      'listed twice, and the case removes none.',
     async run(subject) {
       const there: unknown[] = [];
       while (there.length < 3) there.push(...[await row.add(subject, there)].flat());

@@ -211,9 +211,9 @@ export const neighbourCase: Case = {
   name: 'targets whose slugs differ are different targets',
   needs: ['deploy'],
   proves:
-    'As for projects, and if they differ only in how an accent is written: each has its own variables, redirects, ' +
-    'access, settings and history, before the other is made, while it is there and after its deletion. A slug that ' +
-    'is accepted alone is accepted beside another one, too.',
+    'As for projects, and for slugs that differ only in how an accent is written. Each target has its own variables, ' +
+    'redirects, access headers, settings and history: before the other target exists, while it does, and after its ' +
+    'deletion. A slug that is accepted alone is also accepted beside the other one.',
   async run(subject, open) {
     const {backend, targetSlug, otherTarget} = subject;
     const place = (slug: string): Place => ({subject, targetSlug: slug});

@@ -41,7 +41,7 @@ export const targetCases = {
       name: 'create-target: a new target becomes ready, and is listed once',
       proves:
         'Lists show it with the slug of the answer, and its name. Unless slugs are assigned, the name may be missing, ' +
-        'and a second one is refused. If the service has primary targets, it can become one.',
+        'and a second target of the same slug is refused. If the service has primary targets, it can become one.',
       async run(subject) {
         const name = 'Conformance suite';
         const create = () => subject.call('createTarget', {targetSlug: newSlug, name});
@@ -64,9 +64,9 @@ export const targetCases = {
       name: 'create-target: a copy starts with what its source has, which must be there',
       isFor: ({copiesTargets}) => copiesTargets !== false,
       proves:
-        'Variables, redirects and settings are copied. The source keeps them and its access headers, also when the ' +
-        'copy loses its own and is deleted. Whether production is copied is not looked at. A source that is unknown, ' +
-        'or of another project, is an error. A backend that ignores `copyFrom` sets `copiesTargets` to false.',
+        'Variables, redirects and settings are copied, `production` or not. The source keeps them and its access ' +
+        'headers, even if the copy loses its own and is deleted. A source that is unknown or belongs to another project ' +
+        'is an error. A backend that ignores `copyFrom` sets `copiesTargets` to false.',
       async run(subject) {
         const create = async (wanted: string, copyFrom?: string): Promise<Place> => {
           const {targetSlug} = await subject.call('createTarget', {targetSlug: wanted, name: wanted, copyFrom});
@@ -213,11 +213,10 @@ export const targetCases = {
       name: 'tail-logs: entries arrive until an abort, which ends them within a second',
       needs: ['deploy'],
       proves:
-        'With `writeLog` of the service, each line that the app logs arrives whole, however long it is and however ' +
-        'fast the next hundred follow, once, and no line of another target or project. Who follows again gets no ' +
-        'earlier line. Iterating rejects with the reason of the abort. ' +
-        'An unknown target, also one that is called `*`, `>` or `%`, and refused credentials are errors, before or while ' +
-        'it is iterated.',
+        'With `writeLog`, each line that the app logs arrives once and whole, however long it is and however fast the ' +
+        'next hundred follow. No line of another target or project arrives, and following again yields no earlier line. ' +
+        'Iterating rejects with the reason of the abort. An unknown target, such as `*`, `>` or `%`, and refused ' +
+        'credentials are errors, before or during the iteration.',
       async run(subject) {
         const {targetSlug} = subject;
         await subject.deployed(undefined, subject.otherTarget);
