@@ -50,7 +50,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'b2c', was: 'mrt bundle list', now: 'bundle:list'},
   {client: 'b2c', was: 'mrt bundle history', now: 'bundle:history'},
   {client: 'b2c', was: 'mrt bundle download ID', now: 'bundle:download ID', note: 'resumes, and verifies'},
-  {client: 'b2c', was: 'mrt bundle delete ID', now: 'bundle:delete ID', note: 'asks; refuses live bundles'},
+  {client: 'b2c', was: 'mrt bundle delete ID', now: 'bundle:delete ID', note: 'asks; the service keeps live bundles'},
   {client: 'b2c', was: 'mrt bundle upload-v2', now: 'bundle:push --v2 --no-target'},
   {client: 'b2c', was: 'mrt env list', now: 'target:list'},
   {client: 'b2c', was: 'mrt env get', now: 'target:diff --init', note: 'writes its settings into the configuration'},
