@@ -15,10 +15,10 @@ function withoutAccess(body: EventBody): EventBody {
 }
 
 /** Numbers the events of a run, up to its outcome. `onEvent` must not throw. */
-export function createEventFeed(onEvent: (event: RuntimeEvent) => void, now: () => Date): (body: EventBody) => void {
+export function createEventFeed(onEvent: (event: RuntimeEvent) => void, now = () => new Date()) {
   let sequence = 0;
   let ended = false;
-  return (body) => {
+  return (body: EventBody) => {
     if (ended) return;
     ended = body.type === 'outcome';
     sequence += 1;

@@ -25,12 +25,7 @@ export async function callFromLibrary<Options extends CallOptions, Result extend
   operation: (options: Options, host: PipelineHost) => Promise<Result>,
 ): Promise<Result> {
   const {onProgress, onEvent, onFallback, onResolve, signal} = given;
-  const feed =
-    onEvent &&
-    createEventFeed(
-      (event) => callBackSafely(() => onEvent(event)),
-      () => host.now(),
-    );
+  const feed = onEvent && createEventFeed((event) => callBackSafely(() => onEvent(event)), host.now);
   const warnings: string[] = [];
   const emit = (event: EventBody) => {
     if (event.type === 'warning') warnings.push(event.message);

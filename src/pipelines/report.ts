@@ -312,10 +312,8 @@ export class ProgressText {
     const gaps = this.#samples.map(({at}, index) => at - (this.#samples[index - 1]?.at ?? at));
     const end = now - Math.min(stillMs, Math.max(0, ...gaps));
     // The latest one before the time of the rate, or the first.
-    this.#samples.splice(
-      0,
-      this.#samples.findLastIndex(({at}) => at <= end - rateMs),
-    );
+    const latest = this.#samples.findLastIndex(({at}) => at <= end - rateMs);
+    this.#samples.splice(0, latest);
     const [first, second] = this.#samples;
     if (first === undefined || second === undefined) return done;
     const since = Math.max(first.at, end - rateMs);

@@ -177,10 +177,8 @@ async function detectIn(project: Project): Promise<DetectedBuild | undefined> {
   }
   const candidates = [...outputFolders, '.next/standalone', '.output', ...(project.nx ? [project.nx.output] : [])];
   const built = await Promise.all(candidates.map((folder) => looksBuilt(join(directory, folder))));
-  const [found, ...more] = await withSitesFirst(
-    directory,
-    candidates.filter((_, index) => built[index]),
-  );
+  const folders = candidates.filter((_, index) => built[index]);
+  const [found, ...more] = await withSitesFirst(directory, folders);
   if (found !== undefined) {
     // `build` is the default, whatever is beside it.
     const own = {name: 'The project', buildDirectory: found};

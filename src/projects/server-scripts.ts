@@ -172,10 +172,8 @@ export async function startedScripts(
       const row = frameworks.find(
         ({isProgram, packages}) => isProgram && packages.some((name) => name in asRecord(dependencies)),
       );
-      add(
-        row?.entries?.find((one) => all.has(one)),
-        `a program with ${String(row?.name)}`,
-      );
+      const own = row?.entries?.find((one) => all.has(one));
+      add(own, `a program with ${String(row?.name)}`);
     }
     const entry = typeof main === 'string' ? fileOf(main) : undefined;
     if (entry === undefined) continue;

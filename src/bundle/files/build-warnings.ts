@@ -72,11 +72,8 @@ export async function strictWarnings(
 ): Promise<string[]> {
   if (matchMode !== 'strict') return [];
   const paths = files.map(({path}) => path);
-  const unmatched = await markFiles(
-    paths.map((path) => ({path, ...noMarks})),
-    config,
-    signal,
-  );
+  const unmarked = paths.map((path) => ({path, ...noMarks}));
+  const unmatched = await markFiles(unmarked, config, signal);
   return withStrictAdvice(unmatchedWarnings(unmatched, paths));
 }
 

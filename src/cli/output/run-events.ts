@@ -27,10 +27,7 @@ export class RunEvents {
     this.file = destination === '-' ? undefined : resolve(cwd, destination);
     if (this.file === undefined) output.claimStdout();
     else this.#descriptor = openFile(this.file);
-    this.emit = createEventFeed(
-      (event) => this.#write(`${output.jsonLine(event)}\n`),
-      () => new Date(),
-    );
+    this.emit = createEventFeed((event) => this.#write(`${output.jsonLine(event)}\n`));
     output.followWarnings((message) => this.emit({type: 'warning', message}));
   }
 

@@ -266,10 +266,8 @@ export async function readSecrets(unread: Secrets, reader: SecretReader): Promis
       ? []
       : [{key, source, name: source.name, text: value?.reveal() ?? '', variable: variableOf(key)}];
   });
-  const read = await readFlagSecrets(
-    set.filter(({source}) => source.kind === 'flag'),
-    reader,
-  );
+  const typed = set.filter(({source}) => source.kind === 'flag');
+  const read = await readFlagSecrets(typed, reader);
   const {apiKey} = unread;
   const isFile = apiKey?.source.kind === 'flag' && /^(?:@|-$)/.test(apiKey.value.reveal());
   const keyFile = isFile ? keyFileIn(read.get(apiKey.source.name) ?? '') : undefined;

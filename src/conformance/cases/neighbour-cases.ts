@@ -104,13 +104,13 @@ async function change({subject, targetSlug}: Place, mark: Mark): Promise<Seen> {
   return Object.fromEntries(Object.entries(all).filter(([name]) => Reflect.get(subject.backend, name) !== undefined));
 }
 
-/** Removes everything from a target, and then the target, as far as the service lets it. */
-export async function strip({subject, targetSlug}: Place, other: Place): Promise<void> {
+/** Removes what a target has (its variables, if there is no `other`), and then it, as far as the service lets it. */
+export async function strip({subject, targetSlug}: Place, other?: Place): Promise<void> {
   const {setVariables, listRedirects, changeRedirect, listAccess, changeAccess, updateTarget, deleteTarget} =
     subject.backend;
   if (!(setVariables ?? changeRedirect ?? changeAccess ?? updateTarget ?? deleteTarget)) return;
   const target = {targetSlug};
-  const all: readonly Place[] = [{subject, targetSlug}, other];
+  const all = other === undefined ? [] : [{subject, targetSlug}, other];
   if (setVariables) await outcomeOf(subject.call('setVariables', {...target, set: {}, unset: ['CONFORMANCE']}));
   await subject.ready(targetSlug);
   for (const place of all) {
@@ -125,7 +125,7 @@ export async function strip({subject, targetSlug}: Place, other: Place): Promise
       await outcomeOf(subject.call('changeAccess', {...target, remove}));
     }
   }
-  const flag = updateTarget && (await other.subject.flagOf(other.targetSlug));
+  const flag = updateTarget && (await other?.subject.flagOf(other.targetSlug));
   if (flag) await outcomeOf(subject.call('updateTarget', {...target, settings: {[flag]: false}}));
   await subject.ready(targetSlug);
   if (deleteTarget) await outcomeOf(subject.call('deleteTarget', target));
@@ -166,21 +166,15 @@ async function assertAllApart(
       expectAnswer(what, await seenAt(place), filled.get(place), encodeSlugs);
     }
   };
-  const remove = async ({subject, targetSlug}: Place) => {
-    const {setVariables, deleteTarget} = subject.backend;
-    if (setVariables) await outcomeOf(subject.call('setVariables', {targetSlug, set: {}, unset: ['CONFORMANCE']}));
-    await subject.ready(targetSlug);
-    if (deleteTarget) await outcomeOf(subject.call('deleteTarget', {targetSlug}));
-  };
   await haveAll(made, 'changes of targets with similar slugs');
   for (const place of refused) {
     const nothing = await seenAt({...place, targetSlug: 'conformance-none'});
     expectAnswer(`what ${nameOf(place)} has, which is not there,`, await seenAt(place), nothing, encodeSlugs);
   }
-  for (const place of [...made, ...refused]) if (!kept.includes(place)) await remove(place);
+  for (const place of [...made, ...refused]) if (!kept.includes(place)) await strip(place);
   await haveAll(kept, 'the deletion of targets with similar slugs');
   const [first, ...rest] = kept;
-  if (first) await remove(first);
+  if (first) await strip(first);
   await haveAll(rest, `the deletion of "${first?.targetSlug}"`);
 }
 

@@ -20,6 +20,7 @@ export function configurationHandlers<Row, Page>(
     // The other service knows redirects by their paths.
     return (service === 'api' ? {...row, id} : row) as ListedRow;
   };
+  const accessRow = ({id}: {readonly id: string}): ListedRow => ({id, value: maskedValue});
   const targetOf = (call: Call) => call.context.targets.find(siteOf(call));
   const found = (call: Call): RedirectRecord => {
     const {fromPath, redirectId} = call.params;
@@ -48,12 +49,7 @@ export function configurationHandlers<Row, Page>(
       await call.context.targets.configure(siteOf(call), change, publishes ? call.user : undefined);
       return target(call);
     },
-    listRedirects: (call: Call, range: Range) =>
-      page(
-        call,
-        range,
-        targetOf(call).redirects.map((one) => redirectRow(one)),
-      ),
+    listRedirects: (call: Call, range: Range) => page(call, range, targetOf(call).redirects.map(redirectRow)),
     async createRedirect(call: Call, values: object) {
       const redirect = completed(fromWire(redirectFields, service, {...values}), randomUUID());
       await change(call, (redirects) => {
@@ -73,16 +69,11 @@ export function configurationHandlers<Row, Page>(
       const {id} = found(call);
       await change(call, (redirects) => redirects.filter((one) => one.id !== id));
     },
-    listAccessHeaders: (call: Call, range: Range) =>
-      page(
-        call,
-        range,
-        targetOf(call).access.map(({id}) => ({id, value: maskedValue})),
-      ),
-    async createAccessHeader(call: Call, {value}: {readonly value: string}): Promise<ListedRow> {
+    listAccessHeaders: (call: Call, range: Range) => page(call, range, targetOf(call).access.map(accessRow)),
+    async createAccessHeader(call: Call, {value}: {readonly value: string}) {
       const id = randomUUID();
       await call.context.targets.configure(siteOf(call), ({access}) => ({access: [...access, {id, value}]}));
-      return {id, value: maskedValue};
+      return accessRow({id});
     },
     async deleteAccessHeader(call: Call) {
       const id = param(call, 'accessId');

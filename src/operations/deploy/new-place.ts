@@ -37,15 +37,11 @@ async function lookPatiently<Result>(
   {place, dryRun}: DryRunOptions & {readonly place: string},
   look: (open: OpenBackend) => Promise<Result>,
 ): Promise<Result | undefined> {
-  const looking = async (again: OpenBackend) =>
-    look(again).then(
-      (result) => ({result}),
-      (failure: unknown) => ({failure}),
-    );
-  const seen = await quickLook(open, looking, {once: false, longestMs: 5000});
+  const looking = (again: OpenBackend) => Promise.allSettled([look(again)]);
+  const [seen] = (await quickLook(open, looking, {once: false, longestMs: 5000})) ?? [];
   open.signal.throwIfAborted();
-  if (seen !== undefined && 'result' in seen) return seen.result;
-  const failure = seen?.failure;
+  if (seen?.status === 'fulfilled') return seen.value;
+  const failure: unknown = seen?.reason;
   const {outlet} = open.host;
   if (dryRun && failsEveryRequest(failure)) outlet.warn(failure.message, failure.advice);
   else outlet.note(`Could not check whether the ${place} exists.`);

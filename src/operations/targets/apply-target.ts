@@ -120,12 +120,10 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
         throw about(change, error, 'could not be changed');
       }
     };
-    const failure = await sideBySide(left, send).then(
-      () => undefined,
-      (error: unknown) => ({error}),
-    );
-    if (failure === undefined) break;
-    if (lost.size === 0 || open.signal.aborted) throw failure.error;
+    const [sent] = await Promise.allSettled([sideBySide(left, send)]);
+    if (sent.status === 'fulfilled') break;
+    const failure: unknown = sent.reason;
+    if (lost.size === 0 || open.signal.aborted) throw failure;
     const state = await readState(open, targetSlug, wanted).catch(() => undefined);
     open.signal.throwIfAborted();
     const differences = new Set(state && compareTarget(state, wanted).map(keyOf));
@@ -135,8 +133,7 @@ async function carryOut(changes: readonly Change[], applying: Applying): Promise
       open.host.outlet.settles(true);
       open.host.outlet.warn(`${change.what} changed, but ${describeUnsettled(error)}`);
     }
-    if (![...lost.keys()].every(isDone) || !isRuntimeCliError(failure.error) || isSettled(failure.error))
-      throw failure.error;
+    if (![...lost.keys()].every(isDone) || !isRuntimeCliError(failure) || isSettled(failure)) throw failure;
     left = left.filter((change) => !isDone(change));
   }
   if (changes.some(({makesAccess}) => makesAccess)) applying.onAccess?.(applying.value);
