@@ -47,7 +47,11 @@ export interface BackendRegistry {
 }
 
 /** What a plugin says is a backend. */
-export interface PluginBackend extends Pick<BackendRegistration, 'plugin' | 'version'> {
+export interface PluginBackend {
+  /** Name of the plugin. */
+  readonly plugin: string;
+  /** Version of the plugin. */
+  readonly version?: string | undefined;
   /** What its hook returned. It may be no backend at all. */
   readonly backend: unknown;
 }

@@ -68,9 +68,11 @@ export interface ListedDeployment extends DeploymentItem {
 }
 
 /** One page of a target's deployments. */
-export interface ListDeploymentsResult extends TargetResult, Pick<ListBundlesResult, 'total'> {
+export interface ListDeploymentsResult extends TargetResult {
   /** Newest first. */
   readonly deployments: readonly ListedDeployment[];
+  /** Total number, if the server reports it. */
+  readonly total?: number | undefined;
 }
 
 /** Options of `downloadBundle`. */
@@ -107,8 +109,10 @@ export interface InspectArchiveOptions extends Pick<CommonOptions, 'signal' | 'o
 export type InspectBundleOptions = Omit<DownloadBundleOptions, 'output' | 'force'> & InspectArchiveOptions;
 
 /** The contents of an uploaded bundle. */
-export interface BundleInspection
-  extends ArchiveInspection, Pick<DownloadBundleResult, 'bundleId' | keyof ProjectResult> {}
+export interface BundleInspection extends ArchiveInspection, ProjectResult {
+  /** With `latest` and `running:TARGET` resolved. */
+  readonly bundleId: BundleId;
+}
 
 /** Where a bundle is. */
 export type BundleSource =

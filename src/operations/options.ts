@@ -5,16 +5,22 @@ import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.j
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {MycliConfig} from '../config.js';
 import type {FollowUps} from '../settings/types.js';
-import type {ProgressEvent, RuntimeEvent} from './events.js';
+import type {RuntimeEvent} from './events.js';
 import type {Warnings} from './results.js';
 
 /** What an operation does. `slot`: another deployment has to end first. `check`: the deployed site is checked. */
 export type Phase = 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
 
 /** Progress of an operation. */
-export interface OperationProgress extends Pick<ProgressEvent, 'transferred' | 'total' | 'attempt'> {
+export interface OperationProgress {
   /** What is going on. */
   readonly phase: Phase;
+  /** Bytes, or percent of a deployment. */
+  readonly transferred: number;
+  /** Absent if it is not known. */
+  readonly total?: number | undefined;
+  /** Upload only: 1 for the first attempt. A retry starts again at 0. */
+  readonly attempt?: number | undefined;
   /** `wait`: the state of the deployment. */
   readonly status?: DeploymentStatus | undefined;
   /** `wait`: the state in words. `slot`: what runs, since when, by whom. `check`: the URL, and why once more. */

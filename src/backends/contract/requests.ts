@@ -54,9 +54,15 @@ export interface UploadResult extends ServiceAnswer {
 }
 
 /** Answer to a request to deploy. */
-export interface DeployResult extends Pick<UploadResult, 'warnings' | 'raw'>, Pick<DeploymentState, 'status' | 'url'> {
+export interface DeployResult extends ServiceAnswer {
   /** What the host passes to `getDeployment`. */
   readonly deployment: DeploymentRef;
+  /** `finished` only if the target runs the bundle. */
+  readonly status: DeploymentStatus;
+  /** http(s) URL of the target. */
+  readonly url?: string | undefined;
+  /** For users, one sentence each. */
+  readonly warnings?: readonly string[] | undefined;
 }
 
 /** State of a deployment. */
@@ -94,8 +100,9 @@ export interface BundleItem {
 }
 
 /** A deployment in a list. */
-export interface DeploymentItem
-  extends Pick<DeployResult, 'deployment' | 'url'>, Pick<DeploymentState, 'description' | 'logUrl'> {
+export interface DeploymentItem {
+  /** What the host passes to `getDeployment`. */
+  readonly deployment: DeploymentRef;
   /** Undefined if the server does not report it. */
   readonly bundleId?: BundleId | undefined;
   /** `unknown`: the server reports a status that is not defined. */
@@ -106,6 +113,12 @@ export interface DeploymentItem
   readonly createdAt?: string | undefined;
   /** Who requested it, for users. */
   readonly createdBy?: string | undefined;
+  /** What the server says about it, such as why it failed. */
+  readonly description?: string | undefined;
+  /** http(s) URL of a log of the deployment. */
+  readonly logUrl?: string | undefined;
+  /** http(s) URL of the target. */
+  readonly url?: string | undefined;
 }
 
 /** A target in a list. */
@@ -135,7 +148,10 @@ export interface CreateTargetRequest extends TargetRequest {
 }
 
 /** Answer to a request to create a target, with its slug. */
-export interface CreateTargetResult extends TargetItem, Pick<UploadResult, 'warnings' | 'raw'> {}
+export interface CreateTargetResult extends TargetItem, ServiceAnswer {
+  /** For users, one sentence each. */
+  readonly warnings?: readonly string[] | undefined;
+}
 
 /** An environment variable of a target. Its value stays on the service. */
 export interface VariableItem {

@@ -1,6 +1,6 @@
 import {capabilitiesOf} from '../../backends/members.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
-import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
+import type {BackendRegistry} from '../../backends/registry.js';
 import {backendTitle, isBuiltIn, mayUse} from '../../backends/names.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
@@ -157,7 +157,13 @@ export async function checkServices(
 }
 
 /** A backend, and whether it is configured. */
-export interface BackendDescription extends Omit<BackendRegistration, 'backend'> {
+export interface BackendDescription {
+  /** Value for `--runtime-backend`. */
+  readonly name: string;
+  /** Package that provides it. */
+  readonly plugin: string;
+  /** Version of that package. */
+  readonly version?: string | undefined;
   /** A short description. */
   readonly summary: string;
   readonly formats: Backend['formats'];

@@ -9,7 +9,6 @@ import type {
 } from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/names.js';
 import type {
-  DeployBundleResult,
   DryRunOptions,
   GuardOptions,
   ProjectOptions,
@@ -202,8 +201,7 @@ export interface CopiedTarget {
 }
 
 /** What `createTarget` resolves to. */
-export interface CreatedTarget
-  extends TargetItem, ProjectResult, Warnings, Pick<AppliedTarget, 'access'>, Pick<DeployBundleResult, 'raw'> {
+export interface CreatedTarget extends TargetItem, ProjectResult, Warnings {
   /** Whether this call created the target. */
   readonly created: boolean;
   /** With `copyFrom`, after waiting: what it has of its source; for a dry run, what it would have. */
@@ -212,6 +210,10 @@ export interface CreatedTarget
   readonly missing?: readonly string[] | undefined;
   /** With `copyFrom`, after waiting: paths that its source redirects and it does not. */
   readonly missingRedirects?: readonly string[] | undefined;
+  /** Value of its new access header, which can't be read again. */
+  readonly access?: string | undefined;
+  /** The backend's own answer, untouched. */
+  readonly raw?: unknown;
 }
 
 /** Options of `deleteTarget`. */
@@ -286,7 +288,9 @@ export interface DeletePreviewOptions extends ProjectOptions, GuardOptions, Pick
 }
 
 /** What `deletePreview` resolves to. */
-export interface DeletedPreview extends Omit<DeletedTarget, 'targetSlug'>, Pick<DeployedPreview, 'branch'> {
+export interface DeletedPreview extends Omit<DeletedTarget, 'targetSlug'> {
+  /** The branch of the preview. */
+  readonly branch: string;
   /** Undefined if there was no preview of the branch. */
   readonly targetSlug?: string | undefined;
   /**
