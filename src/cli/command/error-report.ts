@@ -1,9 +1,9 @@
 import {relative} from 'node:path';
-import type {Interfaces} from '@oclif/core';
+import type {Command, Interfaces} from '@oclif/core';
 import {amendError, createError, exitCodes, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {placeInProject} from '../../errors/places.js';
 import {leadingWords, withoutMarks} from './command-line.js';
-import {flagOf, isJsonFlag, movedWords} from './repeated-words.js';
+import {flagMeant, flagOf, isJsonFlag, isNamed, movedWords, similarFlag} from './repeated-words.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
@@ -17,7 +17,7 @@ import type {Output} from '../output/output.js';
 import {placesOf} from '../settings/settings.js';
 import type {EventError} from '../../operations/events.js';
 import {pipeSecret} from '../setup/prompts.js';
-import {commandNamed, flagNamed, needlessFlags, oldFlags} from '../setup/other-clients.js';
+import {commandNamed, namesBundle, needlessFlags, oldFlags} from '../setup/other-clients.js';
 
 export function reportOf(error: RuntimeCliError, output: Pick<Output, 'texts'>): EventError {
   const {code, message, exitCode, status, advice, method, path, requestId} = error;
@@ -197,7 +197,7 @@ function describeExtra(extra: readonly string[], flags: readonly string[], comma
   if (first.startsWith('-')) return {message, suggestions: [leaveOutDashes]};
   if (/^(?:\.\.?$|\.?\.?\/|~)/.test(first))
     return {message, suggestions: [`If it is the folder of the project, pass ${shellLine('--cwd', first)}`]};
-  if (flags.includes('from') && /^(?:latest|\d+)$/.test(first))
+  if (flags.includes('from') && namesBundle(first))
     return {message, suggestions: [['To deploy a bundle, run ', {run: ['bundle:deploy', first]}]]};
   if (flags.includes('from')) {
     const pass = (from: string, target: string) => shellLine('--from', from, '--target', target);
@@ -205,7 +205,7 @@ function describeExtra(extra: readonly string[], flags: readonly string[], comma
     const either = `To deploy to ${first}, pass ${pass('SLUG', first)}. If it runs the bundle, pass ${pass(first, 'SLUG')}.`;
     return {message, suggestions: [extra.length > 1 ? both : either]};
   }
-  if (flags.includes('to') && /^(?:latest|\d+)$/.test(first)) return {message, suggestions: [`Pass --to ${first}.`]};
+  if (flags.includes('to') && namesBundle(first)) return {message, suggestions: [`Pass --to ${first}.`]};
   const names = Object.keys(argumentNouns).filter((name) => flags.includes(name));
   if (names.length === 0) return {message};
   const pass = names.map((name) => shellLine(`--${name}`, first)).join(' or ');
@@ -263,63 +263,57 @@ function settingWithoutFlag(name: string): SettingKey | undefined {
   return settingKeys.find((key) => usualFlag(key) === undefined && variableOf(key) === variable);
 }
 
-/** What an unknown flag may stand for: `q` for `quiet`, `data-dir` for `data`, `projekt` for `project`. */
-function similarFlag(name: string, known: readonly string[]): string | undefined {
-  const old = flagNamed(name, known);
-  if (old !== undefined) return old;
-  if (name.length === 1) return known.find((flag) => flag.startsWith(name));
-  return near(name, known)[0] ?? known.find((flag) => name.startsWith(`${flag}-`));
-}
-
-/** The error for words that name no command. Suggests the closest one: never asks, and never runs another one. */
+/** The error for words that name no command. Suggests the one that is meant: never asks, and never runs another one. */
 export function unknownCommand(
   argv: readonly string[],
   {commands, topics}: Pick<Interfaces.Config, 'commands' | 'topics'>,
 ): RuntimeCliError {
-  const [first = '', second] = argv.filter((argument) => !argument.startsWith('-'));
+  const [first = '', second] = argv;
   const list: Suggestion = ['Run ', {run: ['help']}, ' to list all commands.'];
-  if (first === '') {
-    const flag = flagOf(String(argv[0]));
-    const suggestions = [...suggestNames(near(flag, ['--help', '--version'])), list];
-    return createError('ERR_USAGE', `Unknown flag: ${flag}`, {suggestions});
-  }
-  const known = commands.filter(({hidden}) => !hidden).map(({id}) => id);
-  const named = (start: number, length: number) => argv.slice(start, start + length).join(':');
-  const at = argv.findIndex((_, index) => [1, 2].some((length) => known.includes(named(index, length))));
-  if (argv[0]?.startsWith('-') && at !== -1) {
-    const length = known.includes(named(at, 2)) ? 2 : 1;
-    const flags = commands.find(({id}) => id === named(at, length))?.flags ?? {};
-    const moved = [argv.slice(0, at), argv.slice(at + length)].flatMap((words) => movedWords(words, flags));
-    const suggestions = [['Put the command before its flags: ', {run: [named(at, length), ...moved]}]];
-    return createError('ERR_USAGE', `There is no command before ${flagOf(argv[0])}.`, {suggestions});
-  }
-  const old = commandNamed(leadingWords(argv), known);
-  if (old !== undefined) {
-    const {command, or, note = ''} = old;
+  const shown = commands.filter(({hidden}) => !hidden);
+  const meant = commandMeant(argv, shown);
+  if (meant !== undefined) {
+    const {run, or, note = '', words} = meant;
+    const noCommand = typeof note === 'string' ? asSentence(note) : note;
+    const [label, end] = first.startsWith('-') ? ['Put the command before its flags: ', []] : ['Did you mean ', ['?']];
     const other = or === undefined ? [] : [' or ', {run: [or]}];
-    const suggestions: readonly Suggestion[] =
-      command[0] === 'help'
-        ? [typeof note === 'string' ? asSentence(note) : note, list]
-        : [['Did you mean ', {run: command}, ...other, '?']];
-    return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${old.words.join(' ')}`, {suggestions});
+    const suggestions = run[0] === 'help' ? [noCommand, list] : [[label, {run}, ...other, ...end]];
+    if (first.startsWith('-'))
+      return createError('ERR_USAGE', `There is no command before ${flagOf(first)}.`, {suggestions});
+    return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${words.join(' ')}`, {suggestions});
+  }
+  if (first.startsWith('-')) {
+    const flag = flagOf(first);
+    const suggestions = [...suggestNames(near(flag, ['--help', '--version'])), list];
+    const isOurs = shown.some(({flags}) => Object.values(flags).some((each) => isNamed(flag, each)));
+    const message = isOurs ? `There is no command before ${flag}.` : `Unknown flag: ${flag}`;
+    return createError('ERR_USAGE', message, {suggestions});
   }
   const isTopic = topics.some(({name}) => name === first);
   if (isLikelySecret(isTopic && second !== undefined ? second : first)) {
     return createError('ERR_COMMAND_NOT_FOUND', 'Unknown command.', {suggestions: [passSecret, list]});
   }
-  const closest = (name: string) => near(name, known, name.length < 6 ? 1 : 2)[0];
-  const both = second === undefined ? undefined : closest(`${first}:${second}`);
-  // `inspect` for `bundle:inspect`.
-  const shortName = known.find((id) => id.endsWith(`:${first}`));
-  const single = isTopic ? undefined : (shortName ?? closest(first));
-  // In the form that the user typed.
-  const similar = both?.split(':') ?? (single === undefined ? [] : [single]);
-  const suggestions: readonly Suggestion[] = [
-    ...(similar.length === 0 ? [] : [['Did you mean ', {run: similar}, '?']]),
-    isTopic ? ['Run ', {run: [first, '--help']}, ' for usage.'] : list,
-  ];
-  const typed = second !== undefined && (isTopic || both !== undefined) ? `${first} ${second}` : first;
+  const suggestions = [isTopic ? ['Run ', {run: [first, '--help']}, ' for usage.'] : list];
+  const typed = second !== undefined && isTopic ? `${first} ${second}` : first || '""';
   return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed}`, {suggestions});
+}
+
+/** The command that a line means, with its other words: behind its flags, too, and with typos in both. */
+function commandMeant(argv: readonly string[], commands: readonly Command.Loadable[]) {
+  const known = commands.map(({id}) => id);
+  const isValue = (at: number) => commands.some(({flags}) => flagMeant(argv[at - 1] ?? '', flags)?.type === 'option');
+  const isStart = (at: number) =>
+    at === 0 || (argv[0]?.startsWith('-') && argv[at]?.startsWith('-') === false && !isValue(at));
+  const found = [...argv.keys()].filter(isStart).flatMap((start) => {
+    const named = commandNamed(leadingWords(argv.slice(start)), known);
+    return named === undefined ? [] : {...named, start, isOwn: known.includes(named.words.join(':'))};
+  });
+  const meant = found.find(({isOwn}) => isOwn) ?? found[0];
+  if (meant === undefined) return undefined;
+  const {command, start, count, takesMore} = meant;
+  const flags = commands.find(({id}) => id === command[0])?.flags ?? {};
+  const others = [argv.slice(0, start), argv.slice(start + count)];
+  return {...meant, run: [...command, ...others.flatMap((words) => movedWords(words, flags, !takesMore))]};
 }
 
 /** Whether the error of a hook ends the command. A hook that lacks a module is only left out. */

@@ -2,6 +2,8 @@ import type {Command} from '@oclif/core';
 import {hiddenValue, hiddenWord} from '../../errors/suggestion.js';
 import {isLikelySecret} from '../../http/redact.js';
 import {definitions, secretKeys} from '../../settings/definitions.js';
+import {near} from '../../text/suggest.js';
+import {flagNamed} from '../setup/other-clients.js';
 
 const secretFlags: ReadonlySet<string> = new Set(secretKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
@@ -11,25 +13,57 @@ export function flagOf(word: string): string {
   return word.startsWith('--') ? word.replace(/=.*/s, '') : word.slice(0, 2);
 }
 
-/** Words to type behind the command that has these flags. */
-export function movedWords(typed: readonly string[], flags: Command.Loadable['flags']): readonly string[] {
+/**
+ * Words to type behind the command that has these flags, with the names of flags corrected.
+ * @param isForeign whether they were typed for another client: only flags of ours, and their values, are left
+ */
+export function movedWords(typed: readonly string[], flags: KnownFlags, isForeign = false): readonly string[] {
   return typed.flatMap((word, at) => {
     const before = typed[at - 1] ?? '';
     if (isJsonFlag(word, typed)) return ['--json'];
     if (word === 'json' && isJsonFlag(before, typed)) return [];
-    if (!word.startsWith('-')) return [shownValue(word, before, flags)];
+    if (!word.startsWith('-')) {
+      const option = flagMeant(before, flags);
+      return isForeign && option?.type !== 'option' ? [] : [shownValue(word, before, option)];
+    }
     const flag = flagOf(word);
-    return flag === word ? [flag] : [flag, shownValue(word.slice(flag.length).replace('=', ''), flag, flags)];
+    const old = flagNamed(flag.slice(2), Object.keys(flags)) ?? '';
+    // `--prod` for `--target production`.
+    if (/ [a-z]+$/.test(old)) return `--${old}`.split(' ');
+    const meant = flagMeant(flag, flags);
+    if (isForeign && meant === undefined) return [];
+    const name = meant === undefined || isNamed(flag, meant) ? flag : `--${meant.name}`;
+    return flag === word ? [name] : [name, shownValue(word.slice(flag.length).replace('=', ''), flag, meant)];
   });
 }
 
 /** `…` for what may be a secret: an assignment, and the value of a flag that has one or is unknown. */
-function shownValue(value: string, before: string, flags: Command.Loadable['flags']): string {
-  const flag = Object.values(flags).find(({name, char}) => before === `--${name}` || before === `-${String(char)}`);
+function shownValue(value: string, before: string, flag: Command.Flag.Cached | undefined): string {
   if (isLikelySecret(value)) return hiddenValue;
   if (flag?.type === 'option') return wordToRepeat(flag.name, value);
   const isOfUnknown = flag === undefined && before.startsWith('-');
   return isOfUnknown || value.includes('=') ? hiddenValue : value;
+}
+
+type KnownFlags = Command.Loadable['flags'];
+
+export function isNamed(word: string, flag: Command.Flag.Cached): boolean {
+  const isNegated = flag.type === 'boolean' && flag.allowNo && word === `--no-${flag.name}`;
+  return isNegated || word === `--${flag.name}` || word === `-${String(flag.char)}`;
+}
+
+/** The flag that a word is, or probably stands for. */
+export function flagMeant(word: string, flags: KnownFlags): Command.Flag.Cached | undefined {
+  const named = Object.values(flags).find((flag) => isNamed(word, flag));
+  return named ?? (/^--./.test(word) ? flags[similarFlag(word.slice(2), Object.keys(flags)) ?? ''] : undefined);
+}
+
+/** What an unknown flag may stand for: `q` for `quiet`, `data-dir` for `data`, `projekt` for `project`. */
+export function similarFlag(name: string, known: readonly string[]): string | undefined {
+  const old = flagNamed(name, known);
+  if (old !== undefined) return old;
+  if (name.length === 1) return known.find((flag) => flag.startsWith(name));
+  return near(name, known)[0] ?? known.find((flag) => name.startsWith(`${flag}-`));
 }
 
 /** A value to type again. The secrets are not known yet: of what may be one, only the name of its file is shown. */

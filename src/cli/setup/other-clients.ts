@@ -1,4 +1,6 @@
 import type {Suggestion} from '../../errors/suggestion.js';
+import {isLikelySecret} from '../../http/redact.js';
+import {near} from '../../text/suggest.js';
 
 /** A word of another client and its equivalent: a suggestion and, for a client, a row of docs/guides/coming-from.md. */
 export interface OldWord {
@@ -92,33 +94,33 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'firebase', was: 'hosting:channel:delete', now: 'preview:down'},
   {client: 'others', was: 'bundles|builds|versions', now: 'bundle:list'},
   {client: 'others', was: 'bundle create', now: 'bundle:build'},
-  {client: 'others', was: 'bundle rm|remove [ID]', now: 'bundle:delete [ID]'},
   {client: 'others', was: 'bundle show|info [ID]', now: 'bundle:inspect [ID]'},
+  {client: 'others', was: 'show|info ID', now: 'bundle:inspect ID'},
   {client: 'others', was: 'archive|pack|package', now: 'bundle:build'},
   {client: 'others', was: 'release|upload', now: 'bundle:push'},
   {client: 'others', was: 'redeploy ID', now: 'bundle:deploy ID'},
   {client: 'others', was: 'redeploy', now: 'bundle:deploy latest'},
   {client: 'others', was: 'undo|revert', now: 'bundle:rollback'},
-  {client: 'others', was: 'deployment|deployments|deploys|releases', now: 'bundle:history'},
+  {client: 'others', was: 'deployments|deploys|releases', now: 'bundle:history'},
   {client: 'others', was: 'pull ID', now: 'bundle:download ID'},
+  {client: 'others', was: 'pull SLUG', now: 'bundle:download running:SLUG'},
   {client: 'others', was: 'pull', now: 'bundle:download latest'},
-  {client: 'others', was: 'rm|remove [ID]', now: 'bundle:delete [ID]', or: 'target:delete'},
+  {client: 'others', was: 'rm|remove|destroy ID', now: 'bundle:delete ID'},
+  {client: 'others', was: 'rm|remove|destroy SLUG', now: 'target:delete SLUG'},
+  {client: 'others', was: 'rm|remove|destroy', now: 'bundle:delete', or: 'target:delete'},
   {client: 'others', was: 'clean|cleanup', now: 'bundle:prune'},
   {client: 'others', was: 'get targets|envs|environments', now: 'target:list'},
   {client: 'others', was: 'envs', now: 'target:list', or: 'env:list'},
-  {client: 'others', was: 'targets|environment|environments', now: 'target:list'},
-  {client: 'others', was: 'target add|new [SLUG]', now: 'target:create [SLUG]'},
-  {client: 'others', was: 'target rm|remove [SLUG]', now: 'target:delete [SLUG]'},
+  {client: 'others', was: 'targets|environments', now: 'target:list'},
   {client: 'others', was: 'target show|info|get SLUG', now: 'status --target SLUG'},
   {client: 'others', was: 'target show|info|get', now: 'status'},
-  {client: 'others', was: 'destroy [SLUG]', now: 'target:delete [SLUG]', or: 'bundle:delete'},
   {client: 'others', was: 'cache|purge', now: 'target:invalidate'},
-  {client: 'others', was: 'domain|domains|alias', now: 'help', note: domain},
-  {client: 'others', was: 'redirect|redirects|access', now: 'help', note: ofTargets},
+  {client: 'others', was: 'domains|alias', now: 'help', note: domain},
+  {client: 'others', was: 'redirects|access', now: 'help', note: ofTargets},
   {client: 'others', was: 'use|switch', now: 'help', note: oneTarget},
-  {client: 'others', was: 'previews|channel|channels', now: 'preview:list'},
+  {client: 'others', was: 'previews|channels', now: 'preview:list'},
   {client: 'others', was: 'hosting channel list', now: 'preview:list'},
-  {client: 'others', was: 'preview create|deploy [BRANCH]', now: 'preview:up [BRANCH]'},
+  {client: 'others', was: 'preview create|new|add|deploy [BRANCH]', now: 'preview:up [BRANCH]'},
   {client: 'others', was: 'preview rm|remove|delete [BRANCH]', now: 'preview:down [BRANCH]'},
   {client: 'others', was: `${variables}|env set|add|put`, now: 'env:set'},
   {client: 'others', was: 'env create|clone [SLUG]', now: 'target:create [SLUG]'},
@@ -128,7 +130,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: `${variables}|env rm|remove|delete|unset`, now: 'env:unset'},
   {client: 'others', was: 'env get|pull|export', now: 'env:list'},
   {client: 'others', was: variables, now: 'env:list'},
-  {client: 'others', was: 'config get|list', now: 'config:show'},
+  {client: 'others', was: 'config get|list [SETTING]', now: 'config:show [SETTING]'},
   {client: 'others', was: 'config set|unset', now: 'help', note: configuration},
   {client: 'others', was: 'settings', now: 'config:show'},
   {client: 'others', was: 'projects|sites|apps', now: 'project:list'},
@@ -137,7 +139,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'cancel|abort|stop|undeploy|unpublish', now: 'help', note: running},
   {client: 'others', was: 'watch', now: 'help', note: watched},
   {client: 'others', was: 'log', now: 'logs'},
-  {client: 'others', was: 'function|functions', now: 'help', note: functions},
+  {client: 'others', was: 'functions', now: 'help', note: functions},
   {client: 'others', was: 'run build', now: 'help', note: scripts},
   {client: 'others', was: 'serve|local', now: 'runtime:start'},
   {client: 'others', was: 'runtime stop', now: 'help', note: 'runtime:start ends with Ctrl-C'},
@@ -152,7 +154,10 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'docs|manual', now: 'help', note: manual},
   {client: 'others', was: 'upgrade|update|self-update', now: 'help', note: newVersion},
   {client: 'others', was: 'restart|scale|ssh|shell|exec', now: 'help', note: unreachable},
-  {client: 'others', was: 'members|teams|orgs|certs|metrics|usage|billing', now: 'help', note: elsewhere},
+  {client: 'others', was: 'members|teams|users|orgs|certs|metrics|usage|billing', now: 'help', note: elsewhere},
+  {client: 'others', was: 'TOPIC ls', now: 'TOPIC:list'},
+  {client: 'others', was: 'TOPIC add|new [NAME]', now: 'TOPIC:create [NAME]'},
+  {client: 'others', was: 'TOPIC rm|remove|destroy [NAME]', now: 'TOPIC:delete [NAME]'},
 ];
 
 export const oldFlags: readonly OldWord[] = [
@@ -200,33 +205,96 @@ export const needlessFlags: readonly {readonly flags: RegExp; readonly command?:
 interface CommandNamed {
   /** Those that were taken for its name. What follows them may be a secret. */
   readonly words: readonly string[];
+  /** How many arguments of the command line these are. */
+  readonly count: number;
   readonly command: readonly string[];
   readonly or?: string | undefined;
   readonly note?: Suggestion | undefined;
+  /** Whether what follows is for it, too: it is one of ours, or ends with an argument. */
+  readonly takesMore: boolean;
 }
 
-/** The command of ours that words of another client stand for, whose name may go first. Undefined if there is none. */
+/** Whether users name a bundle by it, where they may also name a target. */
+export function namesBundle(word: string): boolean {
+  return /^(?:latest|\d+)$/.test(word);
+}
+
+const partsOf = ({was}: OldWord) => was.split(/[ :]/);
+const isSlot = (part: string) => /^\[?[A-Z]+\]?$/.test(part);
+
+/** What typed words stand for: a command or topic of ours, or a command of another client, whose name may go first. */
 export function commandNamed(typed: readonly string[], known: readonly string[]): CommandNamed | undefined {
-  for (const {client, was, now, or, note} of oldCommands) {
-    const named = typed[0] === client ? [client] : [];
-    const [first = '', ...rest] = typed.slice(named.length);
-    const words = [...first.split(':'), ...rest];
-    const pattern = was.split(/[ :]/);
+  const ids = known.map((id): OldWord => ({client: '', was: id, now: id}));
+  // `inspect` for `bundle:inspect`.
+  const own = [...ids, ...ids.map((row) => ({...row, was: row.was.replace(/^.*:/, '')}))];
+  const nameAt = oldCommands.some(({client}) => client === typed[0]) ? 1 : 0;
+  const words = typed.flatMap((word, at) => (at === nameAt ? word.split(':') : word));
+  const more = words.length - typed.length;
+  const corrected = withoutTypos(words, [...own, ...oldCommands]);
+  const named = rowNamed(corrected, words, [...oldCommands, ...own], known);
+  const count = Math.max(nameAt + 1, (named?.words.length ?? 0) - more);
+  if (named !== undefined)
+    return {...named, count, words: named.words.length > nameAt + more ? typed.slice(0, count) : named.words};
+  const [topic = ''] = corrected;
+  const isTypo = topic !== words[0] && isOfSlot(topic, 'TOPIC', known);
+  return isTypo ? {words: words.slice(0, 1), count, command: [topic], takesMore: false} : undefined;
+}
+
+/** Each word as the nearest one that may follow those before it, if one is near. */
+function withoutTypos(typed: readonly string[], rows: readonly OldWord[]): readonly string[] {
+  const words: string[] = [];
+  for (const word of typed) {
+    const fits = (part: string, at: number) => isSlot(part) || part.split('|').includes(words[at] ?? '');
+    const following = rows.map(partsOf).filter((parts) => parts.slice(0, words.length).every(fits));
+    const next = following.flatMap((parts) => parts[words.length]?.split('|') ?? []);
+    const before = words.map((each) => `${each}:`).join('');
+    // Shorter ones resemble too much.
+    const names = next.filter((each) => !isSlot(each) && each.length > 2).map((each) => before + each);
+    const [meant] = next.includes(word) ? [] : near(before + word, names, word.length < 6 ? 1 : 2);
+    words.push(meant?.slice(before.length) ?? word);
+  }
+  return words;
+}
+
+function rowNamed(
+  words: readonly string[],
+  typed: readonly string[],
+  rows: readonly OldWord[],
+  known: readonly string[],
+): Omit<CommandNamed, 'count'> | undefined {
+  for (const row of rows) {
+    const {client, now, or, note} = row;
+    const start = client !== '' && words[0] === client ? 1 : 0;
+    const parts = partsOf(row);
     const values = new Map<string, string>();
-    const fits = pattern.every((part, at) => {
-      const word = words[at];
-      if (!/^\[?[A-Z]+\]?$/.test(part)) return word !== undefined && part.split('|').includes(word);
-      if (word !== undefined) values.set(part, word);
-      return word !== undefined || part.startsWith('[');
+    const fits = parts.every((part, at) => {
+      const word = words[start + at] ?? '';
+      if (!isSlot(part)) return part.split('|').includes(word);
+      const isOf = isOfSlot(word, part.replaceAll(/[[\]]/g, ''), known);
+      if (isOf) values.set(part, part === 'TOPIC' ? word : (typed[start + at] ?? ''));
+      return isOf || part.startsWith('[');
     });
-    const command = now.split(' ').flatMap((part) => values.get(part) ?? (part.startsWith('[') ? [] : part));
-    if (fits && known.includes(command[0] ?? ''))
-      return {words: [...named, ...words.slice(0, pattern.length)], command, or, note};
+    const command = now.split(' ').flatMap((part) => {
+      const filled = part.replace(/\[?[A-Z]+\]?/, (slot) => values.get(slot) ?? slot);
+      return filled.startsWith('[') ? [] : filled;
+    });
+    if (!fits || !known.includes(command[0] ?? '')) continue;
+    const count = start + parts.filter((part) => !isSlot(part) || values.has(part)).length;
+    const isOwn = client === '' || known.includes(words.slice(0, count).join(':'));
+    return {words: typed.slice(0, count), command, or, note, takesMore: isOwn || values.size > 0};
   }
   // `auth:whoami` is what `whoami` is, because that is in `auth`.
-  const [topic = '', ...rest] = typed.flatMap((word) => word.split(':'));
-  const inTopic = rest.length === 0 ? undefined : commandNamed(rest, known);
-  return inTopic?.command[0]?.startsWith(`${topic}:`) ? {...inTopic, words: [topic, ...inTopic.words]} : undefined;
+  const [topic = '', ...rest] = words;
+  const inTopic = rest.length === 0 ? undefined : rowNamed(rest, typed.slice(1), rows, known);
+  if (inTopic?.command[0]?.startsWith(`${topic}:`) !== true) return undefined;
+  return {...inTopic, words: typed.slice(0, 1 + inTopic.words.length)};
+}
+
+function isOfSlot(word: string, slot: string, known: readonly string[]): boolean {
+  if (word === '' || isLikelySecret(word)) return false;
+  if (slot === 'TOPIC') return known.some((id) => id.startsWith(`${word}:`));
+  if (slot === 'ID') return namesBundle(word) || word.endsWith('.tar.gz');
+  return slot !== 'SLUG' || (/^[\w-]+$/.test(word) && !namesBundle(word));
 }
 
 /** What a flag of another client is here, without its dashes, if the command has it. */

@@ -109,10 +109,10 @@ describe('mycli help', () => {
   });
 
   test.each([
-    [['bundel:push', '--help'], 'Did you mean mycli push?'],
-    [['help', 'bundel:push'], 'Did you mean mycli push?'],
-    [['help', 'bundle', 'psuh'], 'Did you mean mycli bundle push?'],
-    [['bundle', 'psuh', '-h'], 'Did you mean mycli bundle push?'],
+    [['bundel:push', '--help'], 'Did you mean mycli push --help?'],
+    [['help', 'bundel:push'], 'Did you mean mycli push --help?'],
+    [['help', 'bundle', 'psuh'], 'Did you mean mycli push --help?'],
+    [['bundle', 'psuh', '-h'], 'Did you mean mycli push -h?'],
     [['help', 'nothing'], 'Unknown command: nothing\n  Run mycli help to list all commands.'],
   ])('answers %j as an unknown command', async (args, suggestion) => {
     const {code, stdout, stderr} = await runWarm(args);
