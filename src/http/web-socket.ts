@@ -1,7 +1,7 @@
 import {addAbortSignal} from 'node:stream';
 import {createSocketAgent} from './connection/agents.js';
 import {HttpCall} from './connection/attempt.js';
-import {late} from './connection/watch.js';
+import {late, whenStill} from './connection/watch.js';
 import {redactorFor, toCliError} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
 import type {Environment} from '../text/platform.js';
@@ -45,12 +45,12 @@ export async function* readSocket(
   });
   const messages = addAbortSignal(signal, createWebSocketStream(socket, {readableObjectMode: true}));
   let tooLate: Error | undefined;
-  const connecting = setTimeout(() => {
+  const connecting = whenStill(connectTimeoutMs, () => {
     tooLate = late('no connection', connectTimeoutMs, '--connect-timeout');
     socket.terminate();
-  }, connectTimeoutMs);
+  });
   socket.once('open', () => {
-    clearTimeout(connecting);
+    clearInterval(connecting);
     attempt.connected = true;
   });
   const timer = setInterval(() => {
@@ -72,7 +72,7 @@ export async function* readSocket(
   } catch (error) {
     throw toCliError(tooLate ?? error, request, call, errors);
   } finally {
-    clearTimeout(connecting);
+    clearInterval(connecting);
     clearInterval(timer);
     clearInterval(pinging);
     socket.terminate();

@@ -97,6 +97,19 @@ describe('a connection', () => {
     expect(remarks).toEqual([]);
   });
 
+  test('that is made while this process is busy is not given up', async () => {
+    const server = await startCounting();
+    const logged: string[] = [];
+    const log = (message: string) => {
+      logged.push(message);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    };
+    const {http} = await testClient({timeouts: {connectMs: 100}, logger: {debug: log, info: log, warn: log}});
+    await http.post(server.origin, {json: {}});
+    expect(server.seen).toEqual(['POST 1']);
+    expect(logged.join()).not.toContain('no connection');
+  });
+
   test('of a read that is sent once at most is its own', async () => {
     const server = await startCounting();
     const {http} = await testClient();

@@ -9,7 +9,7 @@ import type {Agents, OptionsInit} from 'got';
 import type {Environment} from '../../text/platform.js';
 import {statusName, type Attempt} from './attempt.js';
 import {proxyFor} from './proxy.js';
-import {ConnectionError, late, lingerMs} from './watch.js';
+import {ConnectionError, late, lingerMs, whenStill} from './watch.js';
 
 type RequestFunction = NonNullable<OptionsInit['request']>;
 
@@ -162,7 +162,7 @@ async function openTunnel(
       ...(signal === undefined ? {} : {signal}),
     });
     const tooLate = late('no connection', connectTimeoutMs, '--connect-timeout');
-    const timer = setTimeout(() => request.destroy(tooLate), connectTimeoutMs);
+    const timer = whenStill(connectTimeoutMs, () => request.destroy(tooLate));
     request.once('close', () => clearTimeout(timer));
     request.once('error', (error: NodeJS.ErrnoException) =>
       reject(

@@ -41,8 +41,8 @@ export function watchRequest(
 ): void {
   const {attempt} = call;
   attempt.started = true;
-  const after = (what: string, ms: number, flag: ConnectionError['flag']) =>
-    setTimeout(() => request.destroy(late(what, ms, flag)), ms);
+  const after = (what: string, ms: number, flag: ConnectionError['flag'], progress?: () => number) =>
+    whenStill(ms, () => request.destroy(late(what, ms, flag)), progress);
   const connecting = after('no connection', connectMs, '--connect-timeout');
   let answering: NodeJS.Timeout | undefined;
   let moving: NodeJS.Timeout | undefined;
@@ -51,9 +51,7 @@ export function watchRequest(
   };
   const expectProgress = (of: string, progress: () => number) => {
     clearInterval(moving);
-    moving = whenStill(progress, idleMs, () =>
-      request.destroy(late(`no progress while ${of}`, idleMs, '--idle-timeout')),
-    );
+    moving = after(`no progress while ${of}`, idleMs, '--idle-timeout', progress);
   };
   const clear = () => {
     for (const timer of [connecting, answering, moving]) clearTimeout(timer);
@@ -128,17 +126,16 @@ function deliver(request: ClientRequest, socket: Socket, attempt: Attempt): Prom
   });
 }
 
-/** Calls `stall` when the progress has not changed for so long. */
-function whenStill(progress: () => number, ms: number, stall: () => void): NodeJS.Timeout {
-  let [last, since] = [progress(), performance.now()];
-  return setInterval(
-    () => {
-      const [next, now] = [progress(), performance.now()];
-      if (next !== last) [last, since] = [next, now];
-      else if (now - since >= ms) stall();
-    },
-    Math.min(ms / 4, 1000),
-  );
+/** Calls `stall` when the progress has not changed for so long. Time in which this process was busy does not count. */
+export function whenStill(ms: number, stall: () => void, progress = () => 0): NodeJS.Timeout {
+  const turn = Math.min(ms / 4, 1000);
+  let [last, still] = [progress(), 0];
+  return setInterval(() => {
+    const next = progress();
+    still = next === last ? still + turn : 0;
+    last = next;
+    if (still >= ms) stall();
+  }, turn);
 }
 
 /** Ends a request whose response is too large to hold in memory. For a refusal, the status suffices. */
