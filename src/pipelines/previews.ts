@@ -94,7 +94,7 @@ async function plan(given: DeployPreviewOptions, host: PipelineHost) {
   const reached = {...options, preference: open.project.backend, targetSlug: slug};
   const [, preview] = previewSlugs(branch);
   const pushTo = async (targetSlug: string) => {
-    const own = {...reached, ...(await optionsOf?.(targetSlug)), targetSlug};
+    const own = {...reached, ...(await optionsOf?.(targetSlug)), targetSlug, confirmNew: undefined};
     return {...own, wait: true, waitForSlot: true, create: true, ifChanged: own.pushRecords !== undefined, preview};
   };
   // What a new target is like is set once it is ready. Otherwise, the push waits for it.
@@ -277,9 +277,9 @@ export async function prunePreviews(
         if (previews.length === 0) await explainEmpty(backend, 'previews');
         const old = previews.filter(({updatedAt}) => isOlder(backend, updatedAt, olderThanMs));
         for (const item of old) {
-          const {targetSlug, production, force, ...rules} = await deletionOf(item, options);
-          refuseProduction(targetSlug, {production, force}, host);
-          await guardTarget('delete-target', {...rules, targetSlug, production, dryRun: true}, host);
+          const rules = await deletionOf(item, options);
+          refuseProduction(rules, host);
+          await guardTarget('delete-target', {...rules, dryRun: true}, host);
         }
         outlet.title(`Found ${String(old.length)} of ${count(previews.length, 'preview')} to prune`);
         if (old.length === 0) return [];
@@ -288,6 +288,7 @@ export async function prunePreviews(
       },
     },
     async confirm(backend, items, running) {
+      if (dryRun) for (const item of items) await deleteTargetFrom(backend, item, options);
       if (items.length === 0 || dryRun) return false;
       await confirm?.(backend.project.backend, items);
       for (const [index, item] of items.entries()) {

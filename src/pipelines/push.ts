@@ -54,11 +54,12 @@ const verify: Step<PushRequest> = {
     // Before anything is packed: there will be a URL to check.
     if (release) await requireTargetUrl(open, release);
     const planning = () => planPush(open, source, format);
-    const coming = {format, release, ifChanged: lastPush.ifChanged, mayFallBack: fallback !== undefined};
+    const mayFallBack = fallback !== undefined;
+    const coming = {format, release, ifChanged: lastPush.ifChanged, mayFallBack};
     const plan = async () => (dryRun ? {content: await planning()} : planAhead(open, coming, planning));
     // A dry run of an upload sends nothing: nobody has confirmed its address.
     const isSilent = selection.unconfigured !== undefined || (dryRun && release === undefined);
-    const look = async () => (isSilent ? {} : lookForPlace(open, {...connection, dryRun}));
+    const look = async () => (isSilent ? {} : lookForPlace(open, {...connection, dryRun, mayFallBack}));
     const [planned, listed] = await Promise.all([plan(), look()]);
     outlet.title(`Verified: ${describePlan(planned.content)}`);
     return {...planned, ...listed};

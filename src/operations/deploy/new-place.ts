@@ -1,6 +1,7 @@
 import {createError} from '../../errors/index.js';
 import {near} from '../../text/suggest.js';
 import {failsEveryRequest} from '../../backends/answers.js';
+import {uploadFallbackReason} from '../../backends/select.js';
 import {quickLook, unlessUnreadable} from '../call-backend.js';
 import {refuseUnsafe, safetyOf} from '../guard/safety.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -16,6 +17,8 @@ import {
 
 /** What a call is about to use, and what it says about creating that. */
 export interface PlaceOptions extends DryRunOptions, Pick<ReleaseOptions, 'create' | 'confirmNew'> {
+  /** Whether another backend takes over where this one refuses. */
+  readonly mayFallBack?: boolean;
   /** Undefined if only the project is used. */
   readonly targetSlug?: string | undefined;
 }
@@ -28,13 +31,13 @@ export interface PlaceLook {
 }
 
 /**
- * Looks for what may be mistyped, with retries, for a short time. A look that fails ends no push, but is told: in a dry
- * run as a warning if the push would fail, too.
+ * Looks for what may be mistyped, with retries, for a short time. A look that fails ends no push, but is told. It ends
+ * a dry run if it would fail the push, too.
  * @param place what is looked for: `target qa`
  */
 async function lookPatiently<Result>(
   open: OpenBackend,
-  {place, dryRun}: DryRunOptions & {readonly place: string},
+  {place, dryRun, mayFallBack}: Pick<PlaceOptions, 'dryRun' | 'mayFallBack'> & {readonly place: string},
   look: (open: OpenBackend) => Promise<Result>,
 ): Promise<Result | undefined> {
   const looking = (again: OpenBackend) => Promise.allSettled([look(again)]);
@@ -42,44 +45,42 @@ async function lookPatiently<Result>(
   open.signal.throwIfAborted();
   if (seen?.status === 'fulfilled') return seen.value;
   const failure: unknown = seen?.reason;
-  const {outlet} = open.host;
-  if (dryRun && failsEveryRequest(failure)) outlet.warn(failure.message, failure.advice);
-  else outlet.note(`Could not check whether the ${place} exists.`);
+  const isFatal = failsEveryRequest(failure) && !(mayFallBack && uploadFallbackReason(failure));
+  if (dryRun && isFatal) throw failure;
+  open.host.outlet.note(`Could not check whether the ${place} exists.`);
   return undefined;
 }
 
 const notCreated = 'None is created because of --no-create (create: false, MYCLI_CREATE=false).';
 
 /** Looks whether a call would create its target or project. @throws RuntimeCliError if that is forbidden */
-export async function lookForPlace(
-  open: OpenBackend,
-  {create, confirmNew, targetSlug, dryRun}: PlaceOptions,
-): Promise<PlaceLook> {
+export async function lookForPlace(open: OpenBackend, options: PlaceOptions): Promise<PlaceLook> {
+  const {create, confirmNew, targetSlug, dryRun = false} = options;
   const isForbidden = create === false || safetyOf(open.host).includes('no-create');
-  if (!isForbidden && (confirmNew === undefined || create === true)) return {};
-  if (targetSlug === undefined) return {newPlace: await newProject(open, {isForbidden, dryRun})};
+  if (!isForbidden && (confirmNew === undefined || (create === true && !dryRun))) return {};
+  if (targetSlug === undefined) return {newPlace: await newProject(open, {...options, isForbidden})};
   const targets = isForbidden
     ? await readTargets(open)
-    : await lookPatiently(open, {place: `target ${targetSlug}`, dryRun}, targetsIfListed);
+    : await lookPatiently(open, {...options, place: `target ${targetSlug}`}, targetsIfListed);
   if (targets === undefined) return {};
   const known = targets.find((item) => item.targetSlug === targetSlug);
   if (known !== undefined) return {listedUrl: known.url};
+  const project = targets.length === 0 ? await newProject(open, {...options, isForbidden}) : undefined;
   const meant = meantTargets(targets, targetSlug, mostWrong(targetSlug));
   refuseUnsafe({operation: 'create-target', targetSlug, meant}, open.host);
   if (create === false) knownAmong(targets, open, targetSlug, {advice: [notCreated]});
-  const project = targets.length === 0 ? await newProject(open) : undefined;
   return {newPlace: project ?? {kind: 'target', slug: targetSlug, meant}};
 }
 
 async function newProject(
   open: OpenBackend,
-  {isForbidden = false, dryRun}: DryRunOptions & {readonly isForbidden?: boolean} = {},
+  {isForbidden, ...options}: PlaceOptions & {readonly isForbidden: boolean},
 ): Promise<NewPlace | undefined> {
   const {projectSlug: slug} = open;
   const others = await otherProjects(open, (read) =>
     isForbidden
       ? unlessUnreadable(open, read(open), failsEveryRequest)
-      : lookPatiently(open, {place: `project ${slug}`, dryRun}, read),
+      : lookPatiently(open, {...options, place: `project ${slug}`}, read),
   );
   if (others === undefined) return undefined;
   const meant = near(slug, others, mostWrong(slug));

@@ -8,7 +8,7 @@ import {explainMissing} from '../explain-missing.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions} from '../options.js';
 import {variablesOf} from './compare-target.js';
-import {warnOfNear} from './find-targets.js';
+import {knownTarget, warnOfNear} from './find-targets.js';
 
 // The simple changes of a target: a row each, from which a call of the library and a command are made.
 
@@ -38,21 +38,18 @@ export interface TargetChange<Options extends TargetChangeOptions, Request exten
   readonly secrets?: (request: Request) => readonly string[];
 }
 
-/** Makes a change once that is allowed. */
+/** Makes a change once that is allowed. A dry run looks whether the target is there. */
 export async function makeChange<Request extends TargetRequest>(
   open: OpenBackend,
-  {
-    operation,
-    capability,
-    planned,
-    send,
-  }: Pick<TargetChange<never, Request, object>, 'operation' | 'capability' | 'planned' | 'send'>,
+  change: Pick<TargetChange<never, Request, object>, 'operation' | 'capability' | 'planned' | 'send'>,
   request: Request,
   {dryRun = false}: DryRunOptions = {},
 ): Promise<void> {
+  const {operation, capability, planned, send} = change;
   const {targetSlug} = request;
   await allowChange(open, {operation, targetSlug, ...planned?.(request), dryRun});
-  if (!dryRun) await send(open, request).catch(explainMissing(open, {targetSlug, capability}));
+  if (dryRun) await knownTarget(open, targetSlug);
+  else await send(open, request).catch(explainMissing(open, {targetSlug, capability}));
 }
 
 function row<Options extends TargetChangeOptions, Request extends TargetRequest, Made extends object>(

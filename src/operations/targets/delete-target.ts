@@ -9,35 +9,34 @@ import {explainMissing} from '../explain-missing.js';
 import {knownAmong, targetsIfListed, targetStatus, watchTargets} from './find-targets.js';
 
 /** Finds a target that may be deleted: production only with `force`. Undefined if there is none. */
-export async function findDoomed(
-  open: OpenBackend,
-  {targetSlug, ifExists = false, force = false, production = false}: DeleteTargetOptions,
-): Promise<DoomedTarget | undefined> {
+export async function findDoomed(open: OpenBackend, options: DeleteTargetOptions): Promise<DoomedTarget | undefined> {
+  const {targetSlug, ifExists = false, production = false} = options;
   const targets = await targetsIfListed(open);
   if (ifExists && targets?.every((item) => item.targetSlug !== targetSlug)) return undefined;
   const item = targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug, {advice: []});
   const isProduction = production || item.production === true || isProductionName(targetSlug);
-  refuseProduction(targetSlug, {production: isProduction, force}, open.host);
+  refuseProduction({...options, production: isProduction}, open.host);
   const status = open.backend.listDeployments && (await quickLook(open, (again) => targetStatus(again, item)));
   const {bundleId, message} = status?.live ?? {};
   return {...item, running: bundleId === undefined ? undefined : {bundleId, message}};
 }
 
 export function refuseProduction(
-  targetSlug: string,
-  {production, force = false}: Pick<DeleteTargetOptions, 'production' | 'force'>,
+  {targetSlug, production, force, dryRun = false, confirmTarget}: DeleteTargetOptions,
   host: Host,
 ): void {
   refuseUnsafe({operation: 'delete-target', targetSlug, production}, host);
-  if (production !== true || force) return;
+  if (production !== true || force === true) return;
   const message = `${targetSlug} is a production target.`;
+  // Without a terminal, nobody can be asked.
+  const run = ['target:delete', targetSlug, '--force', ...(confirmTarget === undefined ? ['--yes'] : [])];
   throw createError('ERR_GUARD_REFUSED', `${message} Nothing was deleted.`, {
-    suggestions: [['To delete it anyway, run: ', {run: ['target:delete', targetSlug, '--force'], again: true}]],
+    suggestions: [['To delete it anyway, run: ', {run, again: !dryRun}]],
     details: {targetSlug, failures: [{guard: 'production', message}]},
   });
 }
 
-/** Says of a target that the service has refused to delete that it is the primary one, if it is. */
+/** Says of a target that the service has refused to delete, or would, that it is the primary one, if it is. */
 async function explainPrimary(open: OpenBackend, targetSlug: string, refusal: RuntimeCliError): Promise<void> {
   const details = await quickLook(open, (again) => invoke(again, 'readTarget', {targetSlug}));
   open.signal.throwIfAborted();
@@ -84,9 +83,12 @@ export async function deleteTargetFrom(
 ): Promise<boolean> {
   if (state === 'deleting') return true;
   await allowChange(open, {operation: 'delete-target', targetSlug, dryRun});
+  const isBuiltIn = open.backend.plugin === undefined;
+  // The service of a plugin may delete the primary target.
+  if (dryRun && isBuiltIn) await explainPrimary(open, targetSlug, createError('ERR_REJECTED', ''));
   if (dryRun) return true;
   // The built-in backends encode slugs.
-  const before = open.backend.plugin === undefined ? undefined : await targetsIfListed(open);
+  const before = isBuiltIn ? undefined : await targetsIfListed(open);
   try {
     await invoke(open, 'deleteTarget', {targetSlug});
   } catch (error) {

@@ -153,12 +153,13 @@ describe('bundle:push', () => {
     expect(runtime.requests).toEqual([]);
   });
 
-  test('a dry run with a target warns of a key that the server refuses', async () => {
+  test('a dry run accepts refused credentials where the push falls back to another backend', async () => {
     await startRuntime();
-    const push = ['bundle:push', '--dry-run', '--runtime-backend', 'legacy', '--json', '--target', 'staging'];
-    const {code, stdout} = await mycli(push, {MYCLI_API_KEY: 'wrong'});
-    const warning = expect.stringMatching(/^The server refused the credentials .*\(401 Unauthorized\)/) as string;
-    expect({code, ...(JSON.parse(stdout) as object)}).toMatchObject({code: 0, dryRun: true, warnings: [warning]});
+    const [push, env] = [['bundle:push', '--target', 'staging'], {MYCLI_API_TOKEN: 'refused-token-1'}];
+    const {code, stderr} = await mycli([...push, '--dry-run'], env);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Could not check whether the target staging exists.')]);
+    expect((await mycli(push, env)).code).toBe(0);
+    expect((await mycli([...push, '--dry-run', '--runtime-backend', 'api'], env)).code).toBe(4);
   });
 
   test.each([

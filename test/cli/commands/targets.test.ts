@@ -93,6 +93,9 @@ describe('target', () => {
     await documentOf(['target:create', 'live']);
     const {stderr} = await mycli(['target:delete', 'live', '--yes']);
     expect(stderr).toContain('To delete it anyway, run: mycli target:delete live --force --yes');
+    // Nobody can be asked.
+    const asked = await mycli(['target:delete', 'live', '--dry-run']);
+    expect(asked.stderr).toMatch(/run: mycli target:delete live --force --yes(?!.*--dry-run)/);
   });
 
   test('target:list shows as production what target:delete takes for it', async () => {
@@ -131,6 +134,12 @@ describe('target', () => {
     const {stderr: refused} = await mycli(['push', '--target', 'stagin', '--no-create']);
     expect(refused).toMatch(/^Check that the push can succeed: failed /m);
     expect(refused).toContain('None is created because of --no-create (create: false, MYCLI_CREATE=false).');
+    for (const [env, said] of [
+      [{MYCLI_SAFETY: 'no-create'}, 'MYCLI_SAFETY=no-create blocks creating the project "shp".'],
+      [{MYCLI_CREATE: 'false'}, 'The project "shp" does not exist.\n  Did you mean the project shop?'],
+    ] as const)
+      for (const command of [['push'], ['push', '--dry-run'], ['deploy', '1']])
+        expect((await mycli([...command, ...staging, '--project', 'shp'], env)).stderr).toContain(said);
     expect((await mycli(['push', '--target', 'stagin'])).stderr).toMatch(warning);
     expect((await mycli(['push', '--target', 'stagin2', '--create'])).stderr).not.toContain('is new');
   });

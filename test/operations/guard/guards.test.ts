@@ -10,6 +10,7 @@ import {makeFolder} from '../../folder.js';
 import {commit, git, gitEnvironment} from '../../bundle/provenance/repository.js';
 import {startService, type Service} from '../pushed-bundles.js';
 import {buildBundle} from '../../../src/pipelines/build.js';
+import type {PipelineHost} from '../../../src/pipelines/host.js';
 import {deployPreview, prunePreviews} from '../../../src/pipelines/previews.js';
 import {createTarget, deleteTarget} from '../../../src/pipelines/targets.js';
 import {previewPush} from '../../../src/pipelines/push.js';
@@ -397,16 +398,22 @@ test('the deletion of several previews is confirmed one by one, with a line befo
   const lines: string[] = [];
   const {terminal} = stepHost({info: (line) => void lines.push(line)}).host;
   const {targetSlug: _, ...rest} = place;
-  const prune = (answers: readonly string[]) => {
+  const asked: (string | undefined)[] = [];
+  const beforeWrite: PipelineHost['beforeWrite'] = async ({targetSlug}, {dryRun}) =>
+    void (dryRun && asked.push(targetSlug));
+  const prune = (answers: readonly string[], dryRun = false) => {
     const left = [...answers];
     const confirmTarget = ({targetSlug}: TargetConfirmation) => {
       lines.push(`asked about ${targetSlug}`);
       return Promise.resolve(left.shift() ?? '');
     };
     // The service tells its time in whole seconds.
-    const options = {...rest, olderThanMs: -60_000, guard: {confirm: true}, confirmTarget};
-    return prunePreviews(options, {...host, terminal});
+    const options = {...rest, olderThanMs: -60_000, guard: {confirm: true}, confirmTarget, dryRun};
+    return prunePreviews(options, {...host, terminal, beforeWrite});
   };
+  // A dry run asks plugins only.
+  await prune([], true);
+  expect([lines.filter((line) => line.startsWith('asked')), asked]).toEqual([[], ['preview-a', 'preview-b']]);
   await expect(prune(['preview-a', 'preview-a'])).rejects.toMatchObject({
     message:
       'The guard confirm of preview-b blocked this deletion of the target. ' +

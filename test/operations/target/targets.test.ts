@@ -183,12 +183,13 @@ describe('a target that is deleted', () => {
     const {api, project} = await startTargets();
     const {targetSlug} = await targets.createTarget({...api, targetSlug: 'main'}, project.host);
     await applyTarget({...api, targetSlug, configuration: {primary: true}}, project.host);
-    await expect(targets.deleteTarget({...api, targetSlug}, project.host)).rejects.toMatchObject({
-      code: 'ERR_REJECTED',
-      status: 409,
-      message: `${targetSlug} is the primary target of shop, which cannot be deleted.`,
-      suggestions: [expect.stringContaining('targets.SLUG.primary'), expect.stringMatching(/target:apply SLUG /)],
-    });
+    for (const dryRun of [true, false])
+      await expect(targets.deleteTarget({...api, targetSlug, dryRun}, project.host)).rejects.toMatchObject({
+        code: 'ERR_REJECTED',
+        status: dryRun ? undefined : 409,
+        message: `${targetSlug} is the primary target of shop, which cannot be deleted.`,
+        suggestions: [expect.stringContaining('targets.SLUG.primary'), expect.stringMatching(/target:apply SLUG /)],
+      });
   });
 
   test.each([
