@@ -13,6 +13,7 @@ export function collectOutput(options: Partial<OutputOptions> = {}) {
     debugging: false,
     interactive: false,
     color: false,
+    colorsResults: false,
     unicode: true,
     annotating: false,
     ...options,

@@ -16,6 +16,7 @@ interface Command {
   readonly args: Readonly<Record<string, {readonly multiple?: boolean}>>;
   readonly flags: Readonly<Record<string, Flag>>;
   readonly strict?: boolean;
+  readonly changes?: 'service' | 'machine';
 }
 
 const manifest = path.join(root, 'oclif.manifest.json');
@@ -158,4 +159,49 @@ test('the lines of the pages are found', () => {
   expect(problemWith('bundle:push --no-such-flag')).toBe('bundle:push has no --no-such-flag');
   expect(problemWith('bundle:pull')).toBe('bundle:pull is no command');
   expect(problemWith('bundle:deploy 42 43')).toBe('bundle:deploy takes fewer arguments');
+});
+
+/** What a page says between two texts, on one line. */
+function saidIn(page: string, from: string, to: string): string {
+  const text = readFileSync(path.join(root, page), 'utf8').replaceAll(/\s+/g, ' ');
+  const end = text.indexOf(to);
+  return text.slice(text.lastIndexOf(from, end) + from.length, end);
+}
+
+/** The IDs of the commands that a text names by their short or full names. */
+function namedIn(text: string): readonly string[] {
+  const spans = [...text.matchAll(/`([a-z-]+(?::[a-z-]+)?)[^`]*`/g)].map(([, name = '']) => name);
+  return [
+    ...new Set(spans.flatMap((span) => Object.entries(commands).find(([, one]) => one === byName.get(span)) ?? [])),
+  ]
+    .filter((id) => typeof id === 'string')
+    .toSorted();
+}
+
+const changing = Object.keys(commands).filter((id) => commands[id]?.changes === 'service');
+
+test.each([
+  ['check', 'docs/guides/release-safety.md', 'not the expected one. ', ' have this flag. It implies `--wait`, and'],
+  [
+    'rollback-on-failure',
+    'docs/guides/release-safety.md',
+    'waits for that. ',
+    ' have this flag. It implies `--wait` and',
+  ],
+  ['invalidate', 'docs/guides/targets.md', "`--invalidate '/*'`, ", ' clear it once the deployment'],
+  ['output-env', 'docs/guides/github-actions.md', '## Step outputs and annotations', ' write these in any step'],
+])('the commands with --%s are those that %s names', (flag, page, from, to) => {
+  const having = changing.filter((id) => Object.values(commands[id]?.flags ?? {}).some(({name}) => name === flag));
+  expect(namedIn(saidIn(page, from, to))).toEqual(having.toSorted());
+});
+
+test('the commands that change a target or a bundle are those whose guards a page names', () => {
+  const said = saidIn('docs/guides/release-safety.md', '### Which commands they guard', '### When git');
+  expect(namedIn(said)).toEqual(changing.filter((id) => id !== 'auth:rotate').toSorted());
+});
+
+test.each(pages)('%s: the tarballs of mycli have its version', (page) => {
+  const {version} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {version: string};
+  const named = readFileSync(path.join(root, page), 'utf8').matchAll(/\bmycli-(\d+\.\d+\.\d+)\.tgz/g);
+  expect([...named].map(([, one]) => one).filter((one) => one !== version)).toEqual([]);
 });

@@ -404,6 +404,12 @@ test('a connection to the logs begins with the last lines that were logged', asy
   const socket = new WebSocket(`${runtime.origin.replace('http', 'ws')}/?project=shop&environment=production`);
   onTestFinished(() => socket.terminate());
   const [data] = (await once(socket, 'message')) as [Buffer];
-  const texts = (JSON.parse(data.toString()) as {message: string}[]).map(({message}) => message.split('\t').at(-1));
-  expect(texts).toEqual(['/before']);
+  const [{message, timestamp} = {message: '', timestamp: 0}, ...more] = JSON.parse(data.toString()) as {
+    message: string;
+    timestamp: number;
+  }[];
+  const [time = '', , , text] = message.split('\t');
+  expect([text, ...more]).toEqual(['/before']);
+  // Published clients show it.
+  expect(timestamp).toBe(Date.parse(time));
 });

@@ -25,7 +25,7 @@ function* entriesOf(text: string): Generator<LogEntry, void, undefined> {
   for (const row of rows) {
     const {message = row, timestamp} = asRecord(row);
     const entry = entryOf(typeof message === 'string' ? message : JSON.stringify(message));
-    yield {...entry, time: entry.time ?? isoTime(timestamp)};
+    yield {...entry, time: isoTime(timestamp) ?? entry.time};
   }
 }
 

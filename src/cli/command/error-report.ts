@@ -175,6 +175,9 @@ export const passSecret =
 /** After `--`, nothing is a flag. npm takes it for itself, others pass it on. */
 export const leaveOutDashes = 'If it is a flag, leave out the -- before it.';
 
+/** What comes before a command. PowerShell keeps one that is not quoted to itself. */
+export const endOfFlags = '-- (in PowerShell: "--")';
+
 export function unexpectedArgument(word: string): string {
   return isLikelySecret(word) ? 'Unexpected argument.' : `Unexpected argument: ${word}`;
 }
@@ -254,6 +257,8 @@ function describeUnknownFlags(
     if (similar === undefined) return argument === undefined ? [] : [`Pass the ${argument} as an argument.`];
     return [names.length > 1 ? `Instead of ${name}, did you mean --${similar}?` : `Did you mean --${similar}?`];
   });
+  // They may be those of the command to run.
+  if (command === 'runtime:start') suggestions.push(`Put a command to run after ${endOfFlags}.`);
   return {message: `Unknown flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions};
 }
 

@@ -60,6 +60,7 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal, guardCo
     debugging: switches.includes('--debug') || isDebugging(env),
     interactive: isInteractive(stderr, env, isCI),
     color: usesColor(stderr, env, isCI),
+    colorsResults: stdout.isTTY && usesColor(stdout, env, isCI),
     unicode: usesUnicode(env),
     annotating: env['GITHUB_ACTIONS'] === 'true',
   });

@@ -47,7 +47,10 @@ export interface OutputOptions {
   readonly debugging: boolean;
   /** Whether stderr is a terminal with escape sequences, outside CI. */
   readonly interactive: boolean;
+  /** Whether to color what stderr gets. */
   readonly color: boolean;
+  /** Whether stdout is a terminal with colors. */
+  readonly colorsResults: boolean;
   readonly unicode: boolean;
   /** For GitHub Actions: warnings and errors are annotations, and no other line is a command. */
   readonly annotating: boolean;
@@ -176,7 +179,7 @@ export class Output implements Logger {
   result(line: string, {style}: {readonly style?: LineStyle | undefined} = {}): void {
     if (this.json) return;
     const text = this.#plain(this.clean(line));
-    const shown = `${style !== undefined && Number.isFinite(this.width) ? this.paint(style, text) : text}\n`;
+    const shown = `${style === undefined ? text : this.paint(style, text, this.#options.colorsResults)}\n`;
     if (this.stdoutClaimed) this.stream.write(shown);
     else this.#writeStdout(shown);
   }
@@ -322,8 +325,8 @@ export class Output implements Logger {
     return this.#options.annotating ? withoutCommandsInJson(json) : json;
   }
 
-  paint(style: LineStyle | 'green', text: string): string {
-    return this.#options.color ? styleText(style, text, {validateStream: false}) : text;
+  paint(style: LineStyle | 'green', text: string, isColored = this.#options.color): string {
+    return isColored ? styleText(style, text, {validateStream: false}) : text;
   }
 
   #plain(text: string): string {

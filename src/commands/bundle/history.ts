@@ -9,7 +9,7 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory, 'bu
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target production',
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --limit 1 --json',
-    '<%= config.bin %> <%= command.id %> -p my-shop -t production --columns createdAt,bundleId',
+    '<%= config.bin %> <%= command.id %> -p my-shop -t production --columns "createdAt,bundleId"',
   ];
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 

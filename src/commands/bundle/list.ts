@@ -8,7 +8,7 @@ export default class BundleList extends BaseCommand<typeof BundleList, 'bundle:l
     'Columns: bundleId, status, createdAt, createdBy, inUseBy (targets), message. IDs are only valid for the backend shown.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
-    '<%= config.bin %> <%= command.id %> --project my-shop --all --columns bundleId,message',
+    '<%= config.bin %> <%= command.id %> --project my-shop --all --columns "bundleId,message"',
     '<%= config.bin %> <%= command.id %> --project my-shop --limit 5 --json',
   ];
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};

@@ -15,7 +15,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune, 'bundle
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --dry-run',
     '<%= config.bin %> <%= command.id %> --project my-shop --keep 20 --older-than 30d --yes',
-    `<%= config.bin %> <%= command.id %> --project my-shop --match 'preview-*' --keep 1 --yes`,
+    '<%= config.bin %> <%= command.id %> --project my-shop --match "preview-*" --keep 1 --yes',
   ];
   static override readonly flags = {
     ...projectFlags,

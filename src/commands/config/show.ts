@@ -12,7 +12,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow, 'config:s
     '(with what it overrode) and, only if requested, flag.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
-    '<%= config.bin %> <%= command.id %> --target staging --columns name,value',
+    '<%= config.bin %> <%= command.id %> --target staging --columns "name,value"',
     '<%= config.bin %> <%= command.id %> origin --json',
   ];
   static override readonly args = {

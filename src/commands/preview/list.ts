@@ -6,7 +6,7 @@ export default class PreviewList extends BaseCommand<typeof PreviewList, 'previe
   static override readonly description = 'Columns: branch, targetSlug, state, updatedAt (its last deployment), url.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
-    '<%= config.bin %> <%= command.id %> --project my-shop --columns branch,url',
+    '<%= config.bin %> <%= command.id %> --project my-shop --columns "branch,url"',
   ];
   static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
 

@@ -4,7 +4,7 @@ import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {Documents} from '../../cli/output/documents.js';
-import {unexpectedArgument} from '../../cli/command/error-report.js';
+import {endOfFlags, unexpectedArgument} from '../../cli/command/error-report.js';
 import {writeEnvFile} from '../../cli/output/step-outputs.js';
 import {loadConfigFile} from '../../cli/settings/config-file.js';
 import {createError, type CommandToRun} from '../../errors/index.js';
@@ -134,7 +134,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart, 'runt
     const [stray] = this.words.slice(0, this.words.length - command.length);
     if (stray !== undefined) {
       throw createError('ERR_USAGE', unexpectedArgument(stray), {
-        suggestions: [['To run a command against the runtime, put it after --: ', this.#example(stray)]],
+        suggestions: [[`To run a command against the runtime, put it after ${endOfFlags}: `, this.#example(stray)]],
       });
     }
     if (end === -1) return undefined;

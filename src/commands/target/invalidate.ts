@@ -10,7 +10,7 @@ export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidat
     'To clear the cache after a deployment, pass --invalidate to push, deploy or rollback.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
-    `<%= config.bin %> <%= command.id %> '/images/*' '/' --project my-shop --target staging`,
+    '<%= config.bin %> <%= command.id %> "/images/*" "/" --project my-shop --target staging',
   ];
   static override readonly args = {
     pattern: Args.string({

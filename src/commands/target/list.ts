@@ -8,7 +8,7 @@ export default class TargetList extends BaseCommand<typeof TargetList, 'target:l
     'name, the configuration or the service. mycli status shows what they run.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
-    '<%= config.bin %> <%= command.id %> --project my-shop --columns targetSlug,state',
+    '<%= config.bin %> <%= command.id %> --project my-shop --columns "targetSlug,state"',
   ];
   static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
 

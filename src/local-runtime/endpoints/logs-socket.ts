@@ -63,7 +63,8 @@ function sender(opened: WebSocket, {now}: RuntimeContext): (line: string) => voi
     const lines = dropped === 0 ? waiting : [notice, ...waiting];
     [waiting, characters, dropped, isSending] = [[], 0, 0, true];
     // Published clients read the time here.
-    opened.send(JSON.stringify(lines.map((message) => ({timestamp: now().getTime(), message}))), () => {
+    const entries = lines.map((message) => ({timestamp: Date.parse(message.split('\t', 1)[0] ?? ''), message}));
+    opened.send(JSON.stringify(entries), () => {
       isSending = false;
       send();
     });

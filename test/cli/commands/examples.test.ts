@@ -116,6 +116,10 @@ test('every command has an example', () => {
   expect(Object.keys(ownCommands).filter((id) => !examples.some((example) => example.id === id))).toEqual([]);
 });
 
+test('examples can be pasted into PowerShell, where a comma makes a list, and into cmd, where only " quotes', () => {
+  expect(examples.filter(({example}) => /'|^[^"]*,/.test(example))).toEqual([]);
+});
+
 test.each(tried)('$example does what it says', async ({id, example}) => {
   let line = example.replace(/\b4000\b/, await freePort());
   for (const number of [/\b41\b/, /\b42\b/]) {

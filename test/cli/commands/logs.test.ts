@@ -133,6 +133,17 @@ test('logs --since counts the timestamp of an entry whose text has no time', asy
   expect((await printed(entries, ['--since', '5m'], 1)).stdout).toMatch(/^\d{4}-\S+Z {2}1 min ago\n$/);
 });
 
+test('logs show and count the timestamp of an entry, whatever time and zone its text has', async () => {
+  const now = Date.now();
+  const entryOf = (text: string, minutesAgo: number) => ({
+    message: `${text}\tr-1\tINFO\t${String(minutesAgo)} min ago`,
+    timestamp: now - minutesAgo * 60_000,
+  });
+  const entries = [entryOf(new Date(now).toISOString(), 60), entryOf('2001-01-01T00:00:00.000+09:00', 1)];
+  const {stdout} = await printed(entries, ['--since', '5m', '--json'], 1);
+  expect(JSON.parse(stdout)).toMatchObject({message: '1 min ago', time: new Date(now - 60_000).toISOString()});
+});
+
 test('logs --request has the entries of one request, and says once that others have none', async () => {
   const entries = ['', 'r-1', '', 'r-2'].map((id) => ({message: `2026-11-27T12:00:00.000Z\t${id}\tINFO\tof ${id}`}));
   const {stdout, stderr} = await printed(entries, ['--request', 'r-2'], 1);

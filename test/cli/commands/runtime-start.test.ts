@@ -221,7 +221,8 @@ describe('with a command', () => {
   test.each([
     [['--'], 'The command after -- is missing'],
     [['--json', '--', 'true'], 'A command cannot be run with --json'],
-    [['--data', 'd', 'true'], 'put it after --: mycli runtime:start --data d -- npm test'],
+    [['--data', 'd', 'true'], 'put it after -- (in PowerShell: "--"): mycli runtime:start --data d -- npm test'],
+    [['node', '--eval', '1'], 'Put a command to run after -- (in PowerShell: "--").'],
   ])('%j is refused', async (args, message) => {
     const {code, stdout, stderr} = await runCli(binary, ['runtime:start', ...args], {cwd: folder});
     expect([code, stdout + stderr]).toEqual([2, expect.stringContaining(message) as string]);

@@ -242,6 +242,13 @@ describe.skipIf(!hasScript)('on a terminal, in the small', () => {
     }
   });
 
+  test('results have their colors although stderr goes to a file', async () => {
+    const args = ['bundle:push', '-t', 'staging', '--create', '--wait', '2>', 'errors'];
+    const colored = onTerminal(args, await environment());
+    expect(await colored.ended).toBe(0);
+    expect(colored.text()).toContain(`${escape}[1mhttp://staging`);
+  });
+
   test('Ctrl-C ends the line on which the terminal shows it', async () => {
     const env = await environment();
     const started = onTerminal(['runtime:start', '--port', '0'], env);
