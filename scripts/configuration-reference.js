@@ -100,8 +100,8 @@ const objects = {
   api: 'Connection to the service with OAuth.',
   bundleMetadata: 'What the service is told about the application.',
   check: 'Checks of the site after a deployment.',
-  guard: 'Conditions without which nothing is deployed.',
-  preview: 'What new previews of branches are like.',
+  guard: 'Conditions that a deployment must meet.',
+  preview: 'Configuration of new previews.',
   rateLimit: 'Retries of requests.',
 };
 const objectOf = (key) => definitions[key].config.split('.').slice(0, -1).join('.');
@@ -130,7 +130,7 @@ function fieldMembers(fields, required = []) {
 
 const source = `// Generated from src/settings by \`npm run docs:generate\`.
 
-/** A check of a deployment: a URL or a path below the URL of the target, alone or with what differs for it. */
+/** A check of a deployment: a URL, or a path below the URL of the target. An object can replace other keys of \`check\`. */
 export type ConfiguredCheck =
   | string
   | {
@@ -178,7 +178,7 @@ ${members(ofBundles).join('')}}
 
 /** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
 export interface MycliConfig extends SharedConfig, BundleSettings {
-${members(forAll.filter((key) => !ofBundles.includes(key))).join('')}  /** What targets are to be like, and what replaces single keys of \`guard\`, \`check\` and the like, by slug. */
+${members(forAll.filter((key) => !ofBundles.includes(key))).join('')}  /** Configuration of single targets, by slug. It replaces single keys of \`guard\`, \`check\` and so on. */
   readonly targets?: Readonly<Record<string, TargetConfig>> | undefined;
 }
 

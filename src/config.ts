@@ -1,6 +1,6 @@
 // Generated from src/settings by `npm run docs:generate`.
 
-/** A check of a deployment: a URL or a path below the URL of the target, alone or with what differs for it. */
+/** A check of a deployment: a URL, or a path below the URL of the target. An object can replace other keys of `check`. */
 export type ConfiguredCheck =
   | string
   | {
@@ -74,7 +74,7 @@ export interface Redirect {
 
 /** What can differ by target. */
 export interface SharedConfig {
-  /** Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production). False overrides no name. */
+  /** Treat the target as production, whatever its name (for MYCLI_SAFETY and target:delete). False has no effect. */
   readonly production?: boolean | undefined;
   /** Names of the environment variables that the target must have; default: those in .env.example. */
   readonly variables?: readonly string[] | undefined;
@@ -101,7 +101,7 @@ export interface SharedConfig {
         readonly rollbackOnFailure?: boolean | undefined;
       }
     | undefined;
-  /** Conditions without which nothing is deployed. */
+  /** Conditions that a deployment must meet. */
   readonly guard?:
     | {
         /**
@@ -209,8 +209,8 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
   /** Maximum time without progress. In seconds, while sending a request or receiving its response. @default 60 */
   readonly idleTimeout?: number | undefined;
   /**
-   * How often an interrupted upload is repeated. From its first byte, if the server cannot have had all of it. The
-   * waits are those of `rateLimit`. @default 2
+   * How often an interrupted upload is repeated. From its first byte, and only if the server cannot have all of it. It
+   * waits as `rateLimit` says. @default 2
    */
   readonly uploadRetries?: number | undefined;
   /** User for the API key; switches from bearer to basic authentication. */
@@ -226,7 +226,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
   /** Limit for waiting, 0 for none. In seconds. @default 600 */
   readonly timeout?: number | undefined;
   /**
-   * Wait for a running deployment to end first. At most `timeout`. By default, a busy target is an error. @default
+   * Wait for a running deployment to end first. The limit is `timeout`. By default, a busy target is an error. @default
    * false
    */
   readonly waitForSlot?: boolean | undefined;
@@ -256,7 +256,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
         readonly ccOverrides?: readonly string[] | undefined;
       }
     | undefined;
-  /** What new previews of branches are like. */
+  /** Configuration of new previews. */
   readonly preview?:
     | {
         /** Target whose variables and settings a new preview gets. */
@@ -282,7 +282,7 @@ export interface MycliConfig extends SharedConfig, BundleSettings {
         readonly prefix?: string | undefined;
       }
     | undefined;
-  /** What targets are to be like, and what replaces single keys of `guard`, `check` and the like, by slug. */
+  /** Configuration of single targets, by slug. It replaces single keys of `guard`, `check` and so on. */
   readonly targets?: Readonly<Record<string, TargetConfig>> | undefined;
 }
 

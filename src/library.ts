@@ -99,8 +99,8 @@ export const inspectBundle = libraryCall(read.inspectBundle);
 export const diffBundles = libraryCall(diff.diffBundles);
 
 /**
- * What a text for users names: `running:TARGET` what a target runs, `bundle:ID` an uploaded bundle. Anything else that
- * exists, or contains a slash, a backslash or a dot, is a path. The rest is the ID of an uploaded bundle, or `latest`.
+ * Parses how users name a bundle. `running:TARGET` is what a target runs, `bundle:ID` an uploaded bundle. Any other
+ * text that exists as a path, or has a slash, a backslash or a dot, is a path. The rest is a bundle ID, or `latest`.
  * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if the path does not exist.
  */
 export function bundleSource(text: string): Promise<BundleSource> {

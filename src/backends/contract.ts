@@ -149,7 +149,7 @@ export interface BackendCapabilities<Options = unknown> {
   readonly targetSlugs?: 'assigned' | undefined;
   /**
    * Which slugs the service takes: regular expressions, each for all of a slug. The host refuses others before it
-   * builds or sends anything. @default slugs without blanks, `/`, `\\`, `?`, `&`, `#` and `%`, which mean more in URLs
+   * builds or sends anything. @default slugs without blanks, `/`, `\\`, `?`, `&`, `#` and `%` (special in URLs)
    */
   readonly slugs?:
     | {

@@ -28,9 +28,9 @@ import {Subject, type Case, type Open} from './subject.js';
 /**
  * The cases that a backend must pass, for any test runner. The built-in backends pass the same ones. There are cases
  * for each format that the backend accepts and each capability that it has. A case opens and closes everything it
- * needs, with its own bundles, so cases can run concurrently if what the module of the backend keeps, such as a token,
- * is kept by options and credentials. Failures are assertion errors of `node:assert`, and have the secrets of the
- * fixtures masked.
+ * needs, with its own bundles. So cases can run concurrently, unless the backend's module shares what it keeps, such as
+ * a token, between different options or credentials. Failures are assertion errors of `node:assert`, and have the
+ * secrets of the fixtures masked.
  *
  * A backend that does not have the shape of the contract only gets one case, which says so. So do fixtures whose `skip`
  * names an unknown case.

@@ -55,7 +55,7 @@ export interface ConformanceFixtures {
   readonly deploymentTimeoutMs?: number | undefined;
 }
 
-/** A service to test against. What a case needs and the service does not have fails it, or skips it if optional. */
+/** A service to test against. A case that needs a missing member fails, or is skipped if the member is optional. */
 export interface ConformanceService {
   /** The options of the backend as a user would write them. They are validated by its schema, if it has one. */
   readonly options: unknown;

@@ -64,7 +64,7 @@ export interface HttpOptions {
   readonly repeatable?: boolean;
   /**
    * Whether the client waits and sends the request again if the service limits its rate. If not, a 429 is an answer
-   * like any other, for services that use it for what no wait helps against. @default true
+   * like any other, for services that also use it where waiting doesn't help. @default true
    */
   readonly retryRateLimit?: boolean;
   /** Cancels this request, in addition to the client's own signal. */

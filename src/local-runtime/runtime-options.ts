@@ -67,8 +67,8 @@ export interface LocalRuntimeOptions {
   /** Maximum size of an upload's body in bytes; a larger one gets a 413. @default no limit */
   readonly maxUploadBytes?: number | undefined;
   /**
-   * Seconds in which the headers of a request must arrive, and then each time more of its body, or the end. A client
-   * that stalls for longer gets a 408, its connection is closed, and its target is free again.
+   * Seconds in which the headers of a request must arrive, and after that the next bytes of its body. A client that
+   * stalls for longer gets a 408, its connection is closed, and its target is free again.
    * @default 60
    */
   readonly stallSeconds?: number | undefined;

@@ -65,8 +65,8 @@ export interface RetryWaitEvent extends EventOfStep<'wait'> {
 /** A deployment has not ended, or not passed its check. Sent after each poll. */
 export interface DeploymentWaitEvent extends EventOfStep<'wait'> {
   /**
-   * `deployment`: our own runs. `slot`: another one to the same target runs, which has to end first. `check`: what was
-   * deployed is looked at, which is repeated until it passes.
+   * `deployment`: our own deployment is running. `slot`: another one to the same target has to end first. `check`: the
+   * deployed site is checked, until it passes or no retry is left.
    */
   readonly reason: 'deployment' | 'slot' | 'check';
   /** When waiting ends at the latest, ISO 8601. Absent without a time limit. */

@@ -23,7 +23,7 @@ export interface OperationProgress {
   readonly attempt?: number | undefined;
   /** `wait`: the state of the deployment. */
   readonly status?: DeploymentStatus | undefined;
-  /** `wait`: the state in words. `slot`: what runs, since when, by whom. `check`: the URL, and why once more. */
+  /** `wait`: the state in words. `slot`: what runs, since when, by whom. `check`: the URL, and why it is retried. */
   readonly description?: string | undefined;
   /** `wait` and `slot`: milliseconds until waiting ends. Absent without a time limit. */
   readonly leftMs?: number | undefined;
@@ -112,7 +112,7 @@ export interface CheckedAddress {
 export interface CheckOutcome {
   /** Whether all of them passed. */
   readonly passed: boolean;
-  /** The checks that were made. The first that does not pass is the last. */
+  /** The checks that were made: none after the first that did not pass. */
   readonly checks: readonly CheckedAddress[];
 }
 
@@ -184,8 +184,8 @@ export interface RollbackBundleOptions extends Omit<
   'bundleId' | 'onFallback' | 'onResolve' | 'waitForSlot' | 'rollbackOnFailure' | 'create' | 'confirmNew'
 > {
   /**
-   * The bundle to roll back to; `latest` is the newest usable one. @default the bundle of the latest finished
-   * deployment of another bundle than the current one
+   * The bundle to roll back to; `latest` is the newest usable one. @default the last other bundle that ran, without
+   * those that were rolled back or failed their check
    */
   readonly to?: BundleId | undefined;
 }
@@ -217,7 +217,7 @@ export interface DeploymentOutcome {
   readonly url?: string | undefined;
   /** The deployment, for `waitForDeployment`. */
   readonly deployment?: DeploymentRef | undefined;
-  /** Status at the last check: after waiting `finished`, otherwise usually `queued`, which is no success yet. */
+  /** Status at the last poll: `finished` after waiting, otherwise usually `queued`, which does not mean success. */
   readonly status?: DeploymentStatus | undefined;
   /** How its checks ended, if there were any. */
   readonly check?: CheckOutcome | undefined;

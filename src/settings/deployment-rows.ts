@@ -39,8 +39,8 @@ export const deploymentSets = {
       schema: schemas.toggle,
       default: false,
       summary: 'Wait for a running deployment to end first.',
-      details: 'At most --timeout.',
-      notes: 'At most `timeout`. By default, a busy target is an error.',
+      details: 'The limit is --timeout.',
+      notes: 'The limit is `timeout`. By default, a busy target is an error.',
     },
   },
   create: {
@@ -62,7 +62,7 @@ export const deploymentSets = {
       receives: {secrets: ['checkPassword', 'checkHeaders']},
       perTarget: true,
       summary: 'URL to check after the deployment.',
-      details: `Or a path below the URL of the target. Implies --wait. Repeatable, comma-separated or a JSON array.`,
+      details: `A path is below the URL of the target. Implies --wait. Repeatable, comma-separated or a JSON array.`,
     },
     checkStatus: {
       variable: 'MYCLI_CHECK_STATUS',
@@ -242,8 +242,8 @@ export const deploymentSets = {
     },
     production: {
       ...toggleOfTarget,
-      summary: 'Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production).',
-      notes: 'False overrides no name.',
+      summary: 'Treat the target as production, whatever its name (for MYCLI_SAFETY and target:delete).',
+      notes: 'False has no effect.',
     },
     variables: {
       schema: schemas.list,

@@ -98,7 +98,7 @@ export const pushSets = {
       variable: 'MYCLI_CLIENT_CERTIFICATE',
       ...secret,
       label: 'client certificate',
-      summary: 'Certificate that is registered for the client, in PEM format. The client key must belong to it.',
+      summary: 'Certificate registered for the OAuth client, in PEM format. It must belong to the client key.',
     },
     apiToken: {
       flag: {name: 'api-token', value: 'TOKEN'},
@@ -144,7 +144,7 @@ export const pushSets = {
       schema: schemas.number(...rateLimitRules.maxRetries),
       default: defaultUploadRetries,
       summary: 'How often an interrupted upload is repeated; default {default}.',
-      notes: 'From its first byte, if the server cannot have had all of it. The waits are those of `rateLimit`.',
+      notes: 'From its first byte, and only if the server cannot have all of it. It waits as `rateLimit` says.',
     },
   },
   /** A login stores credentials of these. Other commands take them from the login, a variable or the configuration. */

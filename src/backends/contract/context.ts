@@ -59,7 +59,7 @@ export interface BackendCheckContext<Options = unknown> {
   readonly targetSlug?: string | undefined;
 }
 
-/** Notes of an interrupted upload, with which the next push of the same archive to the same place resumes it. */
+/** State of an interrupted upload, from which the next push of the same archive to the same place resumes. */
 export interface UploadState {
   /** Resolves to what an earlier push has saved; undefined if there is nothing to resume. */
   read(): Promise<unknown>;
@@ -69,7 +69,7 @@ export interface UploadState {
    * @throws RuntimeCliError `ERR_BACKEND_FAILED` if it is anything else.
    */
   write(state: unknown): Promise<void>;
-  /** Removes what is saved, if it cannot be resumed. After an upload that succeeds, the host does. */
+  /** Removes what is saved, if it cannot be resumed. After a successful upload, the host removes it. */
   remove(): Promise<void>;
 }
 

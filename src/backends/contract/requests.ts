@@ -141,7 +141,7 @@ export interface TargetItem {
 export interface CreateTargetRequest extends TargetRequest {
   /** Its name for people. @default the slug */
   readonly name?: string | undefined;
-  /** Another target of the project, whose variables and settings it starts with. What that runs may be deployed. */
+  /** Another target of the project, to copy variables and settings from. What it runs may be deployed, too. */
   readonly copyFrom?: string | undefined;
   /** Settings to start with. The host changes those that a new target can't have once the target is ready. */
   readonly settings?: TargetSettings | undefined;
@@ -284,8 +284,8 @@ export interface DownloadStart {
   /** Size of the whole archive, in bytes. */
   readonly total?: number | undefined;
   /**
-   * Changes when the archive does, like a strong ETag. Without one, an interrupted download starts over. So does one
-   * that goes on with another validator than `resume` has.
+   * Changes when the archive does, like a strong ETag. Without one, an interrupted download starts over. It also
+   * starts over if the validator differs from that of `resume`.
    */
   readonly validator?: string | undefined;
   /** Digest of the whole archive as it was uploaded, hex. The host verifies the download against it. */

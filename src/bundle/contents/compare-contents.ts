@@ -74,7 +74,7 @@ export interface ContentsDiff {
   readonly total: DiffTotal;
   /**
    * The total by category. Those without files are missing, and all of them if the files of one bundle have none, as in
-   * a v1 archive. A file counts as changed where it is now.
+   * a v1 archive. A changed file counts in its new category.
    */
   readonly categories: readonly CategoryDiff[];
   /** Differences of the configurations. */

@@ -71,7 +71,7 @@ export interface ListVariablesResult extends TargetResult {
 
 /** Options of `getProjectStatus`. */
 export interface ProjectStatusOptions extends ProjectOptions {
-  /** The target to look at. @default every target, which only a backend that can list them knows */
+  /** The target to look at. @default every target, if the backend can list them */
   readonly targetSlug?: string | undefined;
   /** Every target, if the backend can list them, else `targetSlug`. @default false if there is a `targetSlug` */
   readonly allTargets?: boolean | undefined;
@@ -172,9 +172,9 @@ export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitO
   readonly targetSlug: string;
   /** Its name for people. @default the slug */
   readonly name?: string | undefined;
-  /** A target whose variables and settings it starts with. What that runs may be deployed. @default none */
+  /** A target to copy variables and settings from. What it runs may be deployed, too. @default none */
   readonly copyFrom?: string | undefined;
-  /** Directory in the git work tree, for `guard`, which a copy asks. @default the working directory */
+  /** Directory in the git work tree, for `guard`, which applies to copies. @default the working directory */
   readonly projectDirectory?: string | undefined;
   /** Applied once the target is ready. Without waiting, call `applyTarget` later. @default {} */
   readonly configuration?: TargetConfiguration | undefined;
@@ -206,9 +206,9 @@ export interface CreatedTarget extends TargetItem, ProjectResult, Warnings {
   readonly created: boolean;
   /** With `copyFrom`, after waiting: what it has of its source; for a dry run, what it would have. */
   readonly copied?: CopiedTarget | undefined;
-  /** Variables that its source or its configuration has and it lacks: values can't be read. Not without waiting. */
+  /** After waiting: variables that its source or configuration has, but it lacks, because values can't be read. */
   readonly missing?: readonly string[] | undefined;
-  /** With `copyFrom`, after waiting: paths that its source redirects and it does not. */
+  /** With `copyFrom`, after waiting: paths that its source redirects, but it does not. */
   readonly missingRedirects?: readonly string[] | undefined;
   /** Value of its new access header, which can't be read again. */
   readonly access?: string | undefined;
@@ -258,7 +258,7 @@ export interface DeployPreviewOptions extends Omit<
 > {
   /** The branch whose target is deployed to, and created if it is missing. */
   readonly branch: string;
-  /** A target whose variables and settings a new preview starts with. @default none */
+  /** A target to copy the variables and settings of a new preview from. @default none */
   readonly copyFrom?: string | undefined;
   /** The configuration of a new preview. With an access header, checks of the call send it. @default {} */
   readonly configuration?: TargetConfiguration | undefined;
