@@ -9,14 +9,14 @@ const settingsOfTarget: schemas.Schema<TargetSettings> = settingsSchema();
 const settingsOfPreview: schemas.Schema<TargetSettings> = settingsSchema(['name']);
 const redirects: schemas.Schema<string | readonly Redirect[]> = redirectList;
 
+const off = {schema: schemas.toggle, default: false} as const;
 const toggleOfTarget = {schema: schemas.toggle, perTarget: true} as const;
 
 export const deploymentSets = {
   wait: {
     wait: {
       flag: {name: 'wait', char: 'w'},
-      schema: schemas.toggle,
-      default: false,
+      ...off,
       summary: 'Wait until changes are live.',
     },
     pollInterval: {
@@ -36,8 +36,7 @@ export const deploymentSets = {
   slot: {
     waitForSlot: {
       flag: {name: 'wait-for-slot'},
-      schema: schemas.toggle,
-      default: false,
+      ...off,
       summary: 'Wait for a running deployment to end first.',
       details: 'The limit is --timeout.',
       notes: 'The limit is `timeout`. By default, a busy target is an error.',
@@ -135,9 +134,8 @@ export const deploymentSets = {
     rollbackOnFailure: {
       flag: {name: 'rollback-on-failure'},
       config: 'check.rollbackOnFailure',
-      schema: schemas.toggle,
+      ...off,
       perTarget: true,
-      default: false,
       summary: 'Roll back if the deployment or a check fails.',
       details: 'Implies --wait.',
     },
@@ -186,9 +184,8 @@ export const deploymentSets = {
     primary: {schema: schemas.toggle, perTarget: 'only', summary: 'Make the target the primary one of its project.'},
     prune: {
       flag: {name: 'prune'},
-      schema: schemas.toggle,
+      ...off,
       perTarget: 'only',
-      default: false,
       summary: 'Remove redirects that the configuration does not name.',
     },
   },

@@ -22,6 +22,13 @@ function sound<T>(problem: (value: T) => string | undefined) {
   });
 }
 
+/** Characters, as people count them. */
+export function atMost(most: number) {
+  const message = ({input}: {readonly input: string}) =>
+    `must have at most ${most} characters, not ${characterCount(input)}`;
+  return v.check((value: string) => characterCount(value) <= most, message);
+}
+
 const string = v.string('must be a string');
 
 export const nonEmpty: Schema<string> = v.pipe(
@@ -106,12 +113,7 @@ export const slug: Schema<string> = v.pipe(string, sound(slugMessage));
 
 export const maxTargetName = 64;
 
-export const targetName: Schema<string> = v.pipe(
-  nonEmpty,
-  sound((value) =>
-    characterCount(value) <= maxTargetName ? undefined : `must have at most ${String(maxTargetName)} characters`,
-  ),
-);
+export const targetName: Schema<string> = v.pipe(nonEmpty, atMost(maxTargetName));
 
 export const share = number('a number from 0 to 1', (value) => value >= 0 && value <= 1);
 
@@ -132,15 +134,7 @@ export const maxMessage = 2048;
 /** Maximum length of rootDir and configPath, in characters. */
 export const maxPath = 256;
 
-export const bundleMessage: Schema<string> = v.pipe(
-  nonEmpty,
-  sound((value) => {
-    const length = characterCount(value);
-    return length <= maxMessage
-      ? undefined
-      : `must have at most ${String(maxMessage)} characters, not ${String(length)}`;
-  }),
-);
+export const bundleMessage: Schema<string> = v.pipe(nonEmpty, atMost(maxMessage));
 
 export const entryPath: Schema<string> = v.pipe(string, sound(entryPathMessage));
 

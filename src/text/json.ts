@@ -33,6 +33,11 @@ export function tryJson(text: string): unknown {
   }
 }
 
+/** A text as it is, and anything else as JSON. */
+export function textOrJson(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 /** A value as JSON. Undefined if JSON cannot represent it. */
 export function jsonText(value: unknown): string | undefined {
   try {

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import {characterCount} from '../text/entry-names.js';
-import {isRecord} from '../text/json.js';
-import {maxMessage, maxPath, maxTargetName} from '../settings/schemas.js';
+import {isRecord, textOrJson} from '../text/json.js';
+import {atMost, maxMessage, maxPath, maxTargetName} from '../settings/schemas.js';
 
 export {maxTargetName};
 
@@ -53,15 +52,11 @@ export const shownTexts = (description: string, json?: Part) =>
       v.pipe(
         v.custom<string>((value) => value !== undefined),
         v.metadata({type: 'string'}),
-        v.transform((value) => shownText(value)),
+        v.transform((value) => textOrJson(value)),
       ),
     ),
     say(description, json),
   );
-
-function shownText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
 
 /** A member of an answer that may be missing or null. Clients read what does not fit as if it were missing. */
 export function optional<Sent, Read>(schema: v.GenericSchema<Sent, Read>) {
@@ -87,10 +82,6 @@ export const objectOf = <Value>(schema: v.GenericSchema<Value>, description: str
     ),
     say(description, {type: 'object', ...json}),
   );
-
-/** Characters, as the client counts them. */
-const atMost = (most: number) =>
-  v.check((value: string) => characterCount(value) <= most, `must have at most ${most} characters`);
 
 export const message = v.pipe(
   v.string(),

@@ -1,4 +1,4 @@
-import {asRecord, tryJson} from '../../text/json.js';
+import {asRecord, textOrJson, tryJson} from '../../text/json.js';
 import {legacy} from '../../wire/legacy.js';
 import {readAnswer} from '../answers.js';
 import type {LogEntry, TargetRequest} from '../contract.js';
@@ -24,7 +24,7 @@ function* entriesOf(text: string): Generator<LogEntry, void, undefined> {
   const rows: readonly unknown[] = Array.isArray(json) ? json : [text];
   for (const row of rows) {
     const {message = row, timestamp} = asRecord(row);
-    const entry = entryOf(typeof message === 'string' ? message : JSON.stringify(message));
+    const entry = entryOf(textOrJson(message));
     yield {...entry, time: isoTime(timestamp) ?? entry.time};
   }
 }

@@ -1,6 +1,6 @@
 import {inspect} from 'node:util';
 import type {StandardSchemaV1} from '@standard-schema/spec';
-import {parseJson} from '../../text/json.js';
+import {parseJson, textOrJson} from '../../text/json.js';
 
 /** An option of a backend from a flag or a variable. The backend's schema decides whether a text stays one. */
 export class OptionText {
@@ -12,7 +12,7 @@ export class OptionText {
 
   /** Of a value of a JSON object. */
   static of(value: unknown): OptionText {
-    return new OptionText(typeof value === 'string' ? value : JSON.stringify(value), {value});
+    return new OptionText(textOrJson(value), {value});
   }
 
   /** What it means as JSON, or else the text. */

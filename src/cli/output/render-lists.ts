@@ -18,6 +18,7 @@ import type {ExplainedSettings} from '../settings/load-settings.js';
 import {missingSetting, sourceName, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
 import type {Output} from './output.js';
 import {describeAge} from '../../text/age.js';
+import {textOrJson} from '../../text/json.js';
 import {count, oneLine} from '../../text/sentence.js';
 import {chooseColumns, printList, printTable, type Column, type ListOptions, type ShownList} from './table.js';
 
@@ -170,14 +171,14 @@ function describe({bundleId, message, createdAt, createdBy}: DeploymentItem, whe
 /** The columns of `config:show`, which names the configuration file as seen from `cwd`. */
 function settingColumns(cwd: string): readonly Column<ExplainedSetting>[] {
   const showOverridden = ({value, source, problem}: OverriddenValue, used: unknown) => {
-    const shown = problem === undefined ? showValue(value) : 'invalid';
-    return shown === showValue(used)
+    const shown = problem === undefined ? textOrJson(value) : 'invalid';
+    return shown === textOrJson(used)
       ? `also ${sourceName(source, cwd)}`
       : `overrode ${shown} (${sourceName(source, cwd)})`;
   };
   return [
     {name: 'name', value: ({name}) => definitions[name].config ?? name},
-    {name: 'value', value: ({value}) => showValue(value), flexible: true},
+    {name: 'value', value: ({value}) => textOrJson(value), flexible: true},
     {
       name: 'source',
       value: ({source, value, overrode}) =>
@@ -202,10 +203,6 @@ export function renderSettings(
     for (const {message, suggestions} of wanted.map((key) => missingSetting(key)))
       output.outcome([message, ...suggestions].join(' '));
   return {configFile: configFile ?? null, ...(safety.length > 0 && {safety}), settings};
-}
-
-function showValue(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** `configured`; `accepted, user ann`; `refused, client ci: The secret has expired.` */

@@ -3,7 +3,7 @@ import {inspect} from 'node:util';
 import {OptionText, stringsIn} from '../../backends/plugins/option-text.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {createError, type RunSetting} from '../../errors/index.js';
-import {asRecord, isRecord, ownValue} from '../../text/json.js';
+import {asRecord, isRecord, ownValue, textOrJson} from '../../text/json.js';
 import {shownAddress} from '../../http/origin.js';
 import {createMasker, isMaskedHeader, isSecretName, passwordsIn} from '../../http/redact.js';
 import type {Environment} from '../../text/platform.js';
@@ -319,8 +319,7 @@ export function runSettings(run: Settings, fresh: Settings, flags: FlagValues, c
 function optionTexts({runtimeBackend, backendOptions}: Settings): readonly string[] {
   const options = Object.entries(ownValue(backendOptions.value, runtimeBackend.value) ?? {});
   return options.flatMap(([name, value]) => {
-    const own = value instanceof OptionText ? value.text : value;
-    const text = typeof own === 'string' ? own : JSON.stringify(own);
+    const text = textOrJson(value instanceof OptionText ? value.text : value);
     return isSecretName(name) && !text.startsWith('@') ? [] : [`${name}=${text}`];
   });
 }

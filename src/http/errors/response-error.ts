@@ -1,6 +1,6 @@
 import {STATUS_CODES, type IncomingHttpHeaders} from 'node:http';
 import {createError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
-import {tryJson} from '../../text/json.js';
+import {textOrJson, tryJson} from '../../text/json.js';
 import {describeRequest, statusName, type RequestOptions} from '../connection/attempt.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {checkBeforeRetrying, refusedCredentials, type Suggestion} from '../../errors/suggestion.js';
@@ -192,6 +192,5 @@ function fromJson(body: string, phrase: string | undefined): string | undefined 
 }
 
 function asText(value: unknown): string | undefined {
-  if (value === undefined || value === null || value === '') return undefined;
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return value === undefined || value === null || value === '' ? undefined : textOrJson(value);
 }
