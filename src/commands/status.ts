@@ -5,9 +5,8 @@ export default class Status extends BaseCommand<typeof Status, 'status'> {
   static override readonly summary = 'Show what each target runs, since when, and where.';
   static override readonly description =
     'Shows the live bundle of each target with its message, age, author and URL, a deployment under way, why the last ' +
-    'one failed, and whether the target is being created or deleted. With --target, shows one. It is ' +
-    'an error if that target does not exist, or if the project has no targets. If the backend cannot list targets, ' +
-    'set one with --target or in the configuration.';
+    'one failed, and whether the target is being created or deleted. With --target, shows one. A missing target is ' +
+    'an error, and so is a project without targets. If the backend cannot list targets, name one.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --json',

@@ -38,7 +38,7 @@ export const otherHosts: readonly OtherHost[] = [
   {
     host: 'Deno',
     marks: ['_fresh'],
-    advice: 'The Runtime runs Node.js only. Push a site that is built as pages, or a server for Node.js',
+    advice: 'Runtime runs Node.js only. Push a site that is built as pages, or a server for Node.js',
   },
   {host: 'Gatsby', parts: [{path: 'src/api', beside: /^gatsby$/}]},
   {

@@ -31,7 +31,7 @@ const fastifyPlugin = {
   problem: 'The entry exports a plugin of Fastify, which fastify-cli starts, not a server.',
   advice:
     "Add an ssr.mjs to the build that registers it: import Fastify from 'fastify'; import app from './app.js'; const server = " +
-    'Fastify(); server.register(app); await server.listen({port: process.env.PORT}). The Runtime starts a program that ' +
+    'Fastify(); server.register(app); await server.listen({port: process.env.PORT}). Runtime starts a program that ' +
     'listens, or serves the app or the handler that ssr.mjs exports as default',
 };
 

@@ -41,7 +41,7 @@ export async function buildWarnings(
       ? 'Add'
       : `Export the app or its handler from ${entry} as default, and add`;
     warnings.push(
-      `The Runtime starts ssr.js or ssr.mjs, and the build only has ${entry}. ${first} an ssr.mjs to the build: ` +
+      `Runtime starts ssr.js or ssr.mjs, and the build only has ${entry}. ${first} an ssr.mjs to the build: ` +
         `export {default} from './${entry}';`,
     );
   }
@@ -60,11 +60,11 @@ export async function buildWarnings(
   ];
 }
 
-/** A warning about a build of no known framework that has server-only files, and nothing that the Runtime can start. */
+/** A warning about a build of no known framework that has server-only files, and nothing that Runtime can start. */
 export async function startWarnings(build: string, paths: readonly string[]): Promise<readonly string[]> {
   if (otherEntries.some((path) => paths.includes(path)) || (await findServer(build)) !== undefined) return [];
   return [
-    'Nothing in the build is a server that the Runtime can start, so every path without a file answers 404. Add an ssr.mjs ' +
+    'Nothing in the build is a server that Runtime can start, so every path without a file answers 404. Add an ssr.mjs ' +
       'at its top that listens, or exports an app or a handler as default. For a site without a server, build pages instead.',
   ];
 }

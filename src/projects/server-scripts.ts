@@ -121,7 +121,7 @@ export async function findServerScripts(
 /** The scripts at the top of a folder that a server may start with, if they are a server's. */
 export async function topServer(directory: string): Promise<readonly ServerScript[]> {
   const names = (await namesIn(directory)).filter((name) => /^(?:app|index|main|server|ssr)\.[cm]?js$/.test(name));
-  const started = names.flatMap((path) => (/^ssr\.m?js$/.test(path) ? [{path, reason: 'the Runtime starts it'}] : []));
+  const started = names.flatMap((path) => (/^ssr\.m?js$/.test(path) ? [{path, reason: 'Runtime starts it'}] : []));
   return (await findServerScripts(scriptsOf(directory, names), started)).server;
 }
 

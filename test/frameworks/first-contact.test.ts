@@ -143,7 +143,7 @@ const contacts: Readonly<Record<string, Contact>> = {
     folder: 'dist',
     push: {
       public: ['client/_expo/static/js/web/entry.js', 'client/index.html'],
-      warning: /Nothing in the build is a server that the Runtime can start/,
+      warning: /Nothing in the build is a server that Runtime can start/,
     },
     static: /but the build has server\/_expo\/functions\/hello\+api\.js/,
   },
@@ -327,8 +327,8 @@ const contacts: Readonly<Record<string, Contact>> = {
   PHP: {
     files: {'dist/index.php': '<?php', 'dist/a.css': ''},
     folder: 'dist',
-    push: /^(?=[^]*The Runtime does not run PHP)(?![^]*allowSensitiveFiles)/,
-    static: /^(?=[^]*The Runtime does not run PHP)(?![^]*allowSensitiveFiles)/,
+    push: /^(?=[^]*Runtime does not run PHP)(?![^]*allowSensitiveFiles)/,
+    static: /^(?=[^]*Runtime does not run PHP)(?![^]*allowSensitiveFiles)/,
   },
   'a library': {
     manifest: {main: 'dist/index.js', devDependencies: {tsup: '8'}},

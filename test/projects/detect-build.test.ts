@@ -252,7 +252,7 @@ describe('detectBuild', () => {
     await project(['express'], ['server.js', 'public/index.html']);
     const missing = verifyBuildDirectory(join(root, 'dist'), {cwd: root, project: root});
     // Its public folder is no site.
-    const suggestions = [expect.stringMatching(/Write one that puts an ssr\.js .* into dist /) as string];
+    const suggestions = [expect.stringMatching(/Write one that puts these into dist: an ssr\.js /) as string];
     await expect(missing).rejects.toMatchObject({suggestions});
   });
 

@@ -30,7 +30,7 @@ const phpFile = /^(?!(?:.*\/)?node_modules\/).*\.(?:php|phtml)$/i;
 /** What to do about PHP. */
 export function phpAdvice(paths: readonly string[]): readonly string[] {
   if (!paths.some((path) => phpFile.test(path))) return [];
-  return ['The Runtime does not run PHP. Push the pages that it generates, such as a static export.'];
+  return ['Runtime does not run PHP. Push the pages that it generates, such as a static export.'];
 }
 
 /** Templates of such files are meant to be shared. */

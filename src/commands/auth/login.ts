@@ -17,9 +17,8 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin, 'auth:login
     'Prompts for the secret without echoing it, or reads it from stdin. Asks the service whether it accepts the ' +
     'credentials, then stores them and the organization for this origin only. Asks you to confirm an address that ' +
     'only a configuration file sets. Commands without an origin use the last login, unless flags, environment ' +
-    "variables or the configuration file name another one. For a plugin's backend without a login of its own, prompts " +
-    'for its secret options, or reads them from stdin, one per line. They are only used with the addresses in its ' +
-    'other options.';
+    "variables or the configuration file name another one. For a plugin's backend without its own login, asks for " +
+    'its secret options (on stdin, one per line), and uses them only with the addresses in its other options.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example < key.txt',

@@ -8,9 +8,8 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect, 'bu
   static override readonly aliases = ['inspect'];
   static override readonly summary = "Show a bundle's files, configuration, pattern matches and problems.";
   static override readonly description =
-    'Takes an archive file or the ID of an uploaded bundle, which is downloaded to a temporary folder. Reports patterns that ' +
-    'match no file and files that may contain secrets. A v1 archive does not contain its configuration, so its files have no ' +
-    'category. Columns: category, size, path.';
+    'Downloads an uploaded bundle to a temporary folder. Reports patterns that match no file and files that may ' +
+    'contain secrets. A v1 archive has no configuration: its files have no category. Columns: category, size, path.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> bundle.tar.gz',
     '<%= config.bin %> <%= command.id %> 42 --project my-shop',

@@ -7,9 +7,9 @@ import {columnsFlag, flagsOf, usualSets} from '../../cli/command/flags.js';
 export default class ConfigShow extends BaseCommand<typeof ConfigShow, 'config:show'> {
   static override readonly summary = 'Show every setting with its value, source and overridden values.';
   static override readonly description =
-    'Accepts the flags of the other commands and shows how they would resolve. Flags override the environment, which ' +
-    'overrides the configuration file, which overrides defaults. Secrets are masked. Columns: name, value, source ' +
-    '(with what it overrode) and, only if requested, flag.';
+    'Accepts the flags of the other commands and shows how they would resolve. Each setting comes from the first of: ' +
+    'flags, environment, configuration file, stored credentials, defaults. Secrets are masked. Columns: name, value, ' +
+    'source (with what it overrode) and, only if requested, flag.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --target staging --columns "name,value"',

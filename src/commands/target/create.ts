@@ -16,8 +16,7 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
   static override readonly args = {
     slug: Args.string({
       required: true,
-      description:
-        'Slug of the new target: at most 64 lowercase letters, digits and inner hyphens. With OAuth, its name.',
+      description: 'Its slug: at most 64 lowercase letters, digits and inner hyphens. With OAuth, its name.',
     }),
   };
   static override readonly flags = {
