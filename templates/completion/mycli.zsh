@@ -2,7 +2,7 @@
 _mycli() {
   local line paths
   local -a described
-  for line in "${(@f)$("${words[1]}" completion:words -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
+  for line in "${(@f)$("${words[1]}" completion:words -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}"; do
     case $line in
       :*) paths=$line ;;
       *$'\t'*) described+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}") ;;

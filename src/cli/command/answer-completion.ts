@@ -4,10 +4,10 @@ import {join, resolve} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {Worker} from 'node:worker_threads';
 import type {Guard} from '../../modules/load-module.js';
-import {matchModeSchema} from '../../settings/schemas.js';
 import * as v from 'valibot';
 import {findConfigFile, loadConfigFile, type ConfigSearch} from '../settings/config-file.js';
 import type {ConfigFile} from '../settings/settings.js';
+import {pathFrom} from '../settings/text.js';
 import {givenValue} from './command-line.js';
 import {complete, completionLines} from './complete.js';
 import {HostConfig, type HostOptions} from './host-config.js';
@@ -20,19 +20,18 @@ const limitMs = 300;
 /**
  * Prints what completes a command line. What is known without the configuration comes first: its code may never end.
  * Runs no plugin and sends nothing.
- * @param words What follows `mycli`, up to the cursor.
+ * @param typed What follows `mycli`, up to the cursor.
  */
-export async function answerCompletion(words: readonly string[], options: HostOptions): Promise<void> {
+export async function answerCompletion(typed: readonly string[], options: HostOptions): Promise<void> {
   const session = options.session();
   // What a configuration prints is no completion.
   session.output.claimStdout();
   const config = new HostConfig({...options, userPlugins: false});
   await config.load();
+  // Shells complete words as they were typed, but run the command with the home folder in place of `~`.
+  const words = typed.map((word, at) => (at < typed.length - 1 && word.startsWith('~/') ? pathFrom('', word) : word));
   const cwd = resolve(session.cwd, givenValue(words, '--cwd', '-C') ?? '');
-  const knownValues = async (flag: string) => {
-    if (flag === 'runtime-backend') return ['auto', 'api', 'legacy'];
-    return flag === 'match-mode' ? matchModeSchema.options : [];
-  };
+  const knownValues = async (flag: string) => (flag === 'runtime-backend' ? ['auto', 'api', 'legacy'] : []);
   const configuredValues = async (flag: string) => {
     if (!['project', 'target', 'runtime-backend'].includes(flag)) return [];
     const search = {cwd, guardCode: withinLimit(session.guardCode), warn: () => undefined};
@@ -69,19 +68,20 @@ async function namesInConfig(
 
 /**
  * The names in a configuration, by the flags that take them. Those of code are kept until its file changes.
- * @param load Runs the code.
+ * @param source What was read from the file now, or else runs the code if nothing is kept.
  */
 export async function namesOfConfig(
   path: string,
   cache: string,
-  load: () => Promise<ConfigFile | undefined>,
+  source: ConfigFile | (() => Promise<ConfigFile | undefined>),
 ): Promise<Kept['names']> {
   const {mtimeMs, size} = await stat(path);
   const files = recordFiles(join(cache, 'completion'), keptSchema, 'what completes');
   const fileName = `${createHash('sha256').update(path).digest('hex')}.json`;
-  const kept = await files.read(fileName).catch(() => undefined);
+  const isCode = typeof source === 'function';
+  const kept = isCode ? await files.read(fileName).catch(() => undefined) : undefined;
   if (kept?.mtimeMs === mtimeMs && kept.size === size) return kept.names;
-  const file = await load();
+  const file = isCode ? await source() : source;
   const all = [file?.settings ?? {}, ...(file?.targets.values() ?? [])];
   const names = {
     project: all.flatMap(({projectSlug}) => projectSlug ?? []),

@@ -139,9 +139,9 @@ export class CommandContext {
     const {file} = sources;
     output.completeHints({settings: named});
     if (output.interactive && file !== undefined && !file.path.endsWith('.json')) {
-      // A Tab in this terminal then needs not run the code.
+      // A Tab in this terminal then needs not run the code, and knows what it imports now.
       const {namesOfConfig} = await import('./answer-completion.js');
-      await namesOfConfig(file.path, this.config.cacheDir, () => Promise.resolve(file)).catch(() => undefined);
+      await namesOfConfig(file.path, this.config.cacheDir, file).catch(() => undefined);
     }
     return settings;
   }

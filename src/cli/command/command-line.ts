@@ -28,7 +28,7 @@ export function commandFirst(argv: readonly string[]): readonly string[] {
   return [...words, ...argv.slice(0, count), ...argv.slice(count + words.length)];
 }
 
-function isGlobal(argument: string): boolean {
+export function isGlobal(argument: string): boolean {
   // `-Cweb`, too.
   if (globalSwitches.includes(argument) || argument.startsWith('-C')) return true;
   return globalOptions.some((flag) => argument.split('=', 1)[0] === flag);

@@ -1,6 +1,6 @@
 import type {Command} from '@oclif/core';
 import {oneLine} from '../../text/sentence.js';
-import {commandFirst, givenValue, helpFlags, joinWords} from './command-line.js';
+import {commandFirst, givenValue, helpFlags, isGlobal, joinWords} from './command-line.js';
 
 /** What fits at the cursor. */
 export interface Completion {
@@ -40,7 +40,8 @@ export async function complete(
       const help = option === '--config' ? 'file' : 'folder';
       return {words: [], paths: pathsAt(current.slice(assignment.length), assignment, help)};
     }
-    return {words: current.startsWith('-') ? flagNames({}, [], current) : names};
+    const flags = id === '' && !asksForHelp ? globalFlagsOf(known) : {};
+    return {words: current.startsWith('-') ? flagNames(flags, words.slice(0, -1), current) : names};
   }
 
   const {flags} = command;
@@ -72,6 +73,13 @@ export async function complete(
   return {words: [...names, ...fitting.map((item) => [item, ''] as const)], paths};
 }
 
+/** The flags that may stand before a command. */
+function globalFlagsOf({commands}: KnownCommands): Command.Loadable['flags'] {
+  const flags = Object.entries(commands.find((command) => command.flags['cwd'] !== undefined)?.flags ?? {});
+  const version = {name: 'version', type: 'boolean', allowNo: false, summary: 'Show the version.'} as const;
+  return {...Object.fromEntries(flags.filter(([name]) => isGlobal(`--${name}`))), version};
+}
+
 /** The option before a command whose value is the last one of these words. */
 function valueBeforeCommand(words: readonly string[]): string | undefined {
   const isValue = words.length > 1 && commandFirst([...words.slice(0, -1), 'value']).length === 0;
@@ -98,8 +106,8 @@ function flagNames(flags: Command.Loadable['flags'], given: readonly string[], c
   const names = Object.entries(flags).flatMap(([name, flag]): (readonly [string, string])[] => {
     const {summary = ''} = flag;
     const isRepeatable = flag.type === 'option' && flag.multiple === true;
-    if (!isRepeatable && givenValue(given, `--${name}`, flag.char && `-${flag.char}`) !== undefined) return [];
-    if (given.includes(`--${name}`) && !isRepeatable) return [];
+    const value = givenValue(given, `--${name}`, flag.char && `-${flag.char}`);
+    if (!isRepeatable && (value !== undefined || given.includes(`--${name}`))) return [];
     const negated = flag.type === 'boolean' && flag.allowNo ? [[`--no-${name}`, `Turn off --${name}.`] as const] : [];
     return [[`--${name}`, summary], ...(current.startsWith('--no') ? negated : [])];
   });
@@ -139,6 +147,8 @@ const plainWord = /^[\p{L}\p{N}_-][\p{L}\p{N}_@%+=:,./-]*$/u;
 export function completionLines({words, paths}: Completion): readonly string[] {
   const lines = words
     .filter(([word]) => plainWord.test(word))
-    .map(([word, meaning]) => (meaning === '' ? word : `${word}\t${oneLine(meaning)}`));
+    .map(([word, meaning]) =>
+      meaning === '' ? word : `${word}\t${oneLine(meaning).replaceAll('<%= config.bin %>', 'mycli')}`,
+    );
   return paths === undefined ? lines : [...lines, `:${paths.kind}\t${paths.behind}`];
 }

@@ -13,6 +13,8 @@ const project = {
   'output/ssr.js': '',
   'a folder/index.html': '',
   'release.tar.gz': '',
+  'kept secret.txt': '',
+  'site/mycli.config.json': '{"targetSlug": "inner"}',
 };
 
 /** The first words of the lines that a shell gets. */
@@ -55,6 +57,10 @@ test.each([
   ['--json --cwd a', [':directories']],
   ['--config ', [':files']],
   ['-C . pus', ['push']],
+  ['--js', ['--json']],
+  ['--json --c', ['--cwd', '--config']],
+  ['--versi', ['--version']],
+  ['help --cw', ['']],
   ['open ', ['']],
   ['env:set --from ', [':files']],
 ])('completion: %j goes on with %j', async (line, words) => {
@@ -62,7 +68,7 @@ test.each([
 });
 
 test.each([
-  ['login --api-key @k', ':files\t@'],
+  ['push --api-key @k', ':files\t@'],
   ['push --ssr-param=@d', ':files\t--ssr-param=@'],
   ['env:set KEY=@k', ':files\tKEY=@'],
   ['push --config=my', ':files\t--config='],
@@ -78,6 +84,11 @@ test('completion: a flag that turns another off says so', async () => {
   expect(stdout).toBe('--no-wait\tTurn off --wait.\n--no-wait-for-slot\tTurn off --wait-for-slot.\n');
 });
 
+test('completion: what a command of a plugin does is said without placeholders', async () => {
+  const {stdout} = await runWarm(['completion:words', '--', 'plugins:inst']);
+  expect(stdout).toBe('plugins:install\tInstalls a plugin into mycli.\n');
+});
+
 test('completion: a configuration that is code runs again once its file has changed', async () => {
   const code = (slug: string) => `console.error(${JSON.stringify(slug)}); export default {targetSlug: '${slug}'};`;
   const cwd = await makeFolder({'mycli.config.mjs': code('staging')});
@@ -90,14 +101,18 @@ test('completion: a configuration that is code runs again once its file has chan
   await expect.poll(async () => (await complete()).stdout).toBe('production\n');
 });
 
-test.skipIf(!hasScript)('completion: what a command in a terminal has read needs no code', async () => {
-  const code = "console.error('ran'); export default {targetSlug: 'staging'};";
+test.skipIf(!hasScript)('completion: what a command in a terminal has read needs no code, and is new', async () => {
+  const code = "import targetSlug from './slug.mjs'; console.error('ran'); export default {targetSlug};";
   const cwd = await makeFolder({'mycli.config.mjs': code, 'build/ssr.js': ''});
   const env = {XDG_CACHE_HOME: join(cwd, 'cache'), HOME: cwd, TERM: 'xterm'};
   const command = `'${process.execPath}' '${binary}' build --dry-run`;
-  expect(await openTerminal(command, {cwd, env: {...env, PATH: process.env['PATH'] ?? ''}}).ended).toBe(0);
-  const completed = await runCli(binary, ['completion:words', '--', 'push', '--target', ''], {cwd, env});
-  expect(completed).toMatchObject({stdout: 'staging\n', stderr: ''});
+  // The configuration stays as it is while what it imports changes.
+  for (const slug of ['staging', 'production']) {
+    await writeFile(join(cwd, 'slug.mjs'), `export default '${slug}';`);
+    expect(await openTerminal(command, {cwd, env: {...env, PATH: process.env['PATH'] ?? ''}}).ended).toBe(0);
+    const completed = await runCli(binary, ['completion:words', '--', 'push', '--target', ''], {cwd, env});
+    expect(completed).toMatchObject({stdout: `${slug}\n`, stderr: ''});
+  }
 });
 
 test('completion: a blank is an empty word, for PowerShell, which passes none', async () => {
@@ -160,10 +175,16 @@ const splitWords = [
   ['mycli target:del', 'target:delete '],
   ['mycli push --runtime-backend=l', 'legacy '],
   ['mycli push --config=my', '--config=mycli.config.json '],
-  ['mycli login --api-key @my', '@mycli.config.json '],
+  ['mycli push --api-key @my', '@mycli.config.json '],
+  ['mycli --cwd=ou', '--cwd=output/'],
 ] as const;
 /** The first Tab finds several files. */
-const bashWords = [...splitWords, ['mycli env:set KEY=@\tmy', 'KEY=@mycli.config.json ']] as const;
+const bashWords = [
+  ...splitWords,
+  ['mycli env:set KEY=@\tmy', 'KEY=@mycli.config.json '],
+  ['mycli push --target="s', '="staging" '],
+  ['mycli push --config="my', '="mycli.config.json" '],
+] as const;
 const lines = [
   ...splitWords,
   ['mycli bundle pus', 'push '],
@@ -176,6 +197,11 @@ const lines = [
   [String.raw`mycli build a\ fol`, String.raw`a\\ folder/`],
   ['mycli push --config ~/my', '~/mycli.config.json '],
   ['mycli diff rel', 'release.tar.gz '],
+  ['mycli --cw', '--cwd '],
+  ['mycli "target:del', '"target:delete" '],
+  ['mycli push --target "s', '"staging" '],
+  ['mycli push --api-key "@kept', '"@kept secret.txt" '],
+  ['mycli -C ~/site push --target i', 'inner '],
 ] as const;
 
 // script(1) of util-linux gives the shell a pseudo-terminal.
