@@ -183,7 +183,10 @@ export class FaultBook {
     const isWanted = (rule: FaultRule): rule is FaultOf<Action> => actions.some((action) => action === rule.action);
     for (const entry of this.list()) {
       const {rule} = entry;
-      if ((rule.route !== undefined && rule.route !== route) || !isWanted(rule)) continue;
+      // Without a route, only deployments fail.
+      const isMeant =
+        rule.route === undefined ? rule.action !== 'fail' || route !== 'create-target' : rule.route === route;
+      if (!isMeant || !isWanted(rule)) continue;
       entry.left -= 1;
       return rule;
     }

@@ -1,7 +1,7 @@
 import {readdir} from 'node:fs/promises';
 import {describe, expect, test} from 'vitest';
 import {parseFault} from '../../src/testing.js';
-import {faultText} from '../../src/local-runtime/faults.js';
+import {FaultBook, faultText} from '../../src/local-runtime/faults.js';
 import {v2Archive} from './archives.js';
 import {beginUpload, sendRaw} from './client.js';
 import {startRuntime} from './with-runtime.js';
@@ -148,6 +148,15 @@ describe('a fault', () => {
   test('that is invalid fails the start', async () => {
     await expect(startRuntime({faults: ['nonsense']})).rejects.toThrow('The fault "nonsense"');
   });
+});
+
+test('fail without a route is for the next deployment, not for a target that is made before it', () => {
+  const faults = new FaultBook();
+  faults.add('failx1');
+  expect(faults.take('create-target', 'fail')).toBeUndefined();
+  expect(faults.take('deploy', 'fail')).toMatchObject({action: 'fail'});
+  faults.add('failx1:route=create-target');
+  expect(faults.take('create-target', 'fail')).toMatchObject({action: 'fail'});
 });
 
 test('a client that disconnects during an upload leaves nothing behind', async () => {

@@ -139,7 +139,8 @@ export function meantTargets(targets: readonly TargetItem[], slug: string, limit
 
 /** Warns of a name that nothing has, if others are near. What it names may be missing on purpose. */
 export function warnOfNear({host}: OpenBackend, name: string, others: readonly string[]): void {
-  const meant = near(name, others);
+  // Its own name may still be listed while it is being deleted.
+  const meant = near(name, others).filter((other) => other !== name);
   if (meant.length > 0) host.outlet.warn(`Did you mean ${meantNames(meant)} instead of ${name}?`);
 }
 
