@@ -39,7 +39,7 @@ export interface ConfigSources {
 }
 
 /** Where an application and its build are, and what it is built with. */
-interface ProjectBuild extends CodeTrust {
+export interface ProjectBuild extends CodeTrust {
   /** Absolute. */
   readonly build: string;
   readonly framework?: Framework | undefined;

@@ -99,17 +99,11 @@ export function withoutUnmatched(resolved: ResolvedConfig, unmatched: PatternLis
   return {...resolved, config: {...config, ssrOnly: remaining('ssrOnly'), ssrShared: remaining('ssrShared')}};
 }
 
-interface Patterns {
-  readonly value: readonly string[];
-  readonly from: string;
-  readonly optional: readonly string[];
-}
-
 function patternsOf(
   key: 'ssrOnly' | 'ssrShared',
   sources: readonly ConfigSource[],
   {static: isStatic = false, framework, paths = []}: Fallback,
-): Patterns {
+) {
   if (isStatic) return {value: staticPatterns[key], from: 'static', optional: staticPatterns[key]};
   for (const {content, from, optional = []} of sources) {
     const value = content[key];

@@ -13,6 +13,7 @@ import {
   type ScriptSource,
 } from '../../projects/server-scripts.js';
 import {fileDetails, listReasons} from '../../text/entry-names.js';
+import type {ProjectBuild} from '../config/config-sources.js';
 import type {ResolvedConfig} from '../config/resolve-config.js';
 import {entryPrefix, manifestPathOf} from '../archive/manifest.js';
 import {readTar} from '../prebuilt/read-tar.js';
@@ -33,17 +34,11 @@ interface CheckedFiles {
   readonly framework?: Framework | undefined;
 }
 
-interface Directories {
-  readonly project: string;
-  readonly build: string;
-  readonly framework?: Framework | undefined;
-}
-
 /** As `checkScripts`, for a build. */
 export async function checkBuildScripts(
   files: readonly BundleFile[],
   {config, sources}: ResolvedConfig,
-  {project, build, framework}: Directories,
+  {project, build, framework}: ProjectBuild,
 ): Promise<readonly string[]> {
   const source = scriptsOf(build, ownPaths(files));
   const started = await startedScripts(project, build, source);
