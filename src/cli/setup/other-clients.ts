@@ -60,7 +60,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'b2c', was: 'mrt env redirect', now: 'target:apply', note: 'applies `targets.SLUG.redirects`'},
   {client: 'b2c', was: 'mrt env access-control', now: 'target:apply', note: 'applies `targets.SLUG.access`'},
   {client: 'b2c', was: 'mrt env set-primary', now: 'target:apply', note: 'applies `targets.SLUG.primary`'},
-  {client: 'b2c', was: 'mrt env b2c', now: 'help', note: 'On the website only; target:create --copy-from copies it'},
+  {client: 'b2c', was: 'mrt env b2c', now: 'help', note: 'Set it on the website; target:create --copy-from copies it'},
   {client: 'b2c', was: 'mrt env create SLUG', now: 'target:create SLUG', note: 'waits until it is ready'},
   {client: 'b2c', was: 'mrt env clone SLUG', now: 'target:create SLUG --copy-from TARGET'},
   {client: 'b2c', was: 'mrt env delete SLUG', now: 'target:delete SLUG'},
@@ -380,7 +380,7 @@ export const oldSettings: readonly OldSetting[] = [
     key: 'scopes',
     variables: ['SFCC_OAUTH_SCOPES'],
     field: 'oauthScopes',
-    note: `after \`SALESFORCE_COMMERCE_API:abcd_001\` and \`${deploymentScope}\``,
+    note: `appended to \`SALESFORCE_COMMERCE_API:abcd_001\` and \`${deploymentScope}\``,
   },
 ];
 

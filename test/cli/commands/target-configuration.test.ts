@@ -333,7 +333,7 @@ describe('target:diff and target:apply', () => {
       ['mrt env get', 'mycli target:diff --init'],
       ['mrt env redirect list', 'mycli target:apply'],
       ['mrt project list', 'mycli project:list'],
-      ['mrt env b2c list', 'On the website only; target:create --copy-from copies it.'],
+      ['mrt env b2c list', 'Set it on the website; target:create --copy-from copies it.'],
       ['mrt org', "Find members, certificates, notifications and metrics on the service's website."],
       ['metrics', "on the service's website."],
       ['mrt bundle upload-v2', 'mycli push --v2 --no-target'],
