@@ -84,13 +84,8 @@ export function previewIn(message: string | undefined): string | undefined {
   return /^(preview-[a-z0-9-]+-[0-9a-f]{8}|preview-[0-9a-f]{8})(?:: | \[)/.exec(message ?? '')?.[1];
 }
 
-/** What a message says about the commit of its bundle. */
-export interface RecordedCommit {
-  readonly branch?: string | undefined;
-  /** Full or short hash. */
-  readonly commit: string;
-  readonly dirty: boolean;
-}
+/** What a message says about the commit of its bundle. The hash may be short. */
+export type RecordedCommit = WorkTree;
 
 /** The commit that a message names: a default message does, and one that ends with such a message in brackets. */
 export function recordedCommit(message: string): RecordedCommit | undefined {

@@ -8,7 +8,7 @@ import {sitePath, type SiteName} from '../sites/site-address.js';
 import {unpackBundle} from '../upload/unpack-bundle.js';
 import type {BundleRecord, DeploymentRecord, Store} from './store.js';
 
-interface DeploymentsOptions {
+export interface DeploymentsOptions {
   readonly store: Store;
   readonly faults: FaultBook;
   readonly now: () => Date;

@@ -1,16 +1,12 @@
 import {randomBytes} from 'node:crypto';
 import {targetSettings} from '../../settings/target-settings.js';
 import {HttpFailure} from '../answer.js';
-import type {FaultBook} from '../faults.js';
 import type {SiteName} from '../sites/site-address.js';
-import {deploymentState, type Deployments} from './deployment-records.js';
-import type {DeploymentRecord, Store, TargetRecord} from './store.js';
+import {deploymentState, type Deployments, type DeploymentsOptions} from './deployment-records.js';
+import type {DeploymentRecord, TargetRecord} from './store.js';
 
-interface TargetsOptions {
-  readonly store: Store;
-  readonly faults: FaultBook;
+interface TargetsOptions extends DeploymentsOptions {
   readonly deployments: Deployments;
-  readonly now: () => Date;
   readonly stopApp: (site: SiteName) => Promise<void>;
   /** How long it takes to make or to delete a target. */
   readonly seconds: number;
