@@ -21,9 +21,9 @@ export interface ConformanceCase {
 export interface ConformanceFixtures {
   /**
    * Opens the service that the backend talks to. Called at least once in every case, and closed at its end.
-   * @param suite `through`: an address that leads to an origin. The suite lets requests of `context.http` fail on their
-   * way. If the backend sends them with another client, such as an SDK, give it this address instead. For another
-   * protocol than HTTP, pass `tcp://HOST:PORT`: the answer is such an address, too.
+   * @param suite `through(origin)`: an address that passes requests on to the origin, so that the suite can let them
+   * fail. Give it to a backend that uses another client than `context.http`, such as an SDK. For another protocol than
+   * HTTP, pass `tcp://HOST:PORT`, which resolves to such an address, too.
    */
   openService(suite: {through(origin: string): Promise<string>}): Promise<ConformanceService>;
   /** Settings that the schema rejects, or that `check` finds incomplete. @default no options, no environment */

@@ -17,8 +17,7 @@ export interface LocalRuntimeCredentials {
 /** Options of `startLocalRuntime()`. */
 export interface LocalRuntimeOptions {
   /**
-   * Folder for bundles, deployments and credentials. For one runtime at a time: a second one finds its
-   * ports taken.
+   * Folder for bundles, deployments and credentials. A second runtime cannot use it at the same time.
    * @default a temporary folder, removed by `close()`, or by the next runtime if the process is killed
    */
   readonly dataDirectory?: string | undefined;

@@ -69,9 +69,8 @@ export const deploymentCases = {
       name: 'delete: a bundle that a target runs is refused, or is gone',
       needs: ['deleteBundle'],
       proves:
-        'If the deletion is refused, the bundle stays live, even if the service fails to say what is in use, or if the ' +
-        'deployment of another bundle has failed. That other bundle can be deleted. If the deletion succeeds, the ' +
-        'bundle cannot be deployed any more.',
+        'If the deletion is refused, the bundle stays live, even if the service fails to say what is in use, or another ' +
+        'deployment fails. The bundle of that one can be deleted. A deleted bundle cannot be deployed any more.',
       async run(subject) {
         const {targetSlug} = subject;
         const bundle = await subject.makeBundle();
