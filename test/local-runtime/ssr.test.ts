@@ -413,3 +413,13 @@ test('a connection to the logs begins with the last lines that were logged', asy
   // Published clients show it.
   expect(timestamp).toBe(Date.parse(time));
 });
+
+test('the page of a target has what its app logs with its indentation, and without colors', async () => {
+  const app =
+    "import {createServer} from 'node:http';\ncreateServer((_, response) => { console.log('    \\u001b[31mat\\u001b[39m cart'); response.end(); }).listen(process.env.PORT);";
+  const {runtime, ask, output} = await startApps({'ssr.mjs': app, 'static/app.js': ''});
+  await ask('cart');
+  await expect.poll(() => output.length).toBe(1);
+  const response = await fetch(`${runtime.origin}/-/projects/shop/targets/production`);
+  expect(await response.text()).toMatch(/>\S+Z INFO {5}at cart<\/pre>/);
+});

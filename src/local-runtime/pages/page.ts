@@ -1,6 +1,7 @@
 import {html, raw} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
 import {describeAge} from '../../text/age.js';
+import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {answer, HttpFailure, type Headers} from '../answer.js';
 import type {Call} from '../runtime-context.js';
 
@@ -122,9 +123,9 @@ export function livePart(id: string, content: Html): Html {
   return html`<section id="${id}" data-live>${content}</section>`;
 }
 
-/** Text as it is, which may be longer than the page. */
+/** Text as it is, without colors of a terminal, which may be longer than the page. */
 export function textBlock(label: string, text: string): Html {
-  return html`<pre tabindex="0" role="region" aria-label="${label}">${text}</pre>`;
+  return html`<pre tabindex="0" role="region" aria-label="${label}">${withoutEscapeSequences(text)}</pre>`;
 }
 
 /** Reads a form. @throws HttpFailure 403 if no page of this runtime has sent it; 415 for another type. */
