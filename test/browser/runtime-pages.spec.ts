@@ -184,12 +184,12 @@ test('a bundle is deployed with the keyboard, and seen going live', async () => 
   await page.keyboard.press('Enter');
   await page.getByText('The deployment has started.').waitFor();
   await page.locator('body[data-live=yes]').waitFor();
-  await page.locator('#targets .state.queued').waitFor();
+  await page.locator('#target .state.queued').waitFor();
   time += 500;
-  await page.locator('#targets').getByText('Deploying 33%').waitFor();
+  await page.locator('#target').getByText('Deploying 33%').waitFor();
   time += 500;
-  await page.locator('#targets .next').waitFor({state: 'detached'});
-  expect(await page.locator('#targets').innerText()).toMatch(/staging\s+Live\s[^]*Bundle 2 /);
+  await page.locator('#target .next').waitFor({state: 'detached'});
+  expect(await page.locator('#target').innerText()).toMatch(/staging\s+Live\s[^]*Bundle 2 /);
   expect(noise).toEqual([]);
   await page.close();
 });
@@ -210,12 +210,39 @@ test('a page keeps the focus and what was typed while it changes', async () => {
   await page.close();
 });
 
+test('a button keeps the focus while its table changes, and leads back to the page of its target', async () => {
+  await fillRuntime();
+  await client.deploy(2, 'staging');
+  time += 1000;
+  const {page} = await open('/-/projects/shop/targets/staging');
+  await page.locator('body[data-live=yes]').waitFor();
+  await page.getByRole('button', {name: 'Roll staging back to bundle 1'}).focus();
+  await client.pushV2(await v2Archive(), {message: 'third'});
+  await client.deploy(3, 'staging');
+  time += 1000;
+  await page.locator('#deployments').getByText('third').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText('The deployment has started.').waitFor();
+  expect(new URL(page.url()).pathname).toBe('/-/projects/shop/targets/staging');
+  await page.close();
+});
+
+test('the open page of a target says that it was deleted', async () => {
+  await fillRuntime();
+  const {page} = await open('/-/projects/shop/targets/staging');
+  await page.locator('body[data-live=yes]').waitFor();
+  expect((await client.legacy('projects/shop/target/staging/', {method: 'DELETE'})).status).toBe(204);
+  time += 2000;
+  await page.getByText('What this page shows was deleted.').waitFor();
+  await page.close();
+});
+
 test('without JavaScript, a push shows after a reload, and the buttons work', async () => {
   await fillRuntime();
   const {page} = await open('/-/projects/shop', {javaScriptEnabled: false});
   await page.locator('#deploy-target').fill('production');
   await page.getByRole('button', {name: 'Deploy', exact: true}).click();
   await page.getByText('The deployment has started.').waitFor();
-  expect(await page.locator('#targets').textContent()).toContain('production');
+  expect(await page.locator('#target').textContent()).toContain('production');
   await page.close();
 });

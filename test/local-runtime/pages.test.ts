@@ -113,10 +113,24 @@ describe('the pages', () => {
     const texts = async (query: string) => textOf((await page(runtime, `-/projects/shop${query}`)).body);
     expect(await texts('')).toMatch(/Bundle 52 .*Bundle 3 .*1 to 50 of 52\. +Older/);
     expect(await texts('?page=1')).toMatch(/Bundle 2 .*Bundle 1 .*51 to 52 of 52\. Newer/);
+    expect(await texts('?page=9')).toMatch(/Bundle 2 .*51 to 52 of 52\. Newer/);
     const found = await texts(`?filter=${encodeURIComponent('<51>')}`);
     expect(found).toContain('Bundle 51 Release <51>');
     expect(found).not.toContain('Bundle 50 ');
     expect(await texts('?filter=none')).toContain('No bundle matches the filter.');
+  });
+
+  test('say how many deployments there are if they list only the newest', async () => {
+    const {client, runtime} = await startFilled();
+    for (let number = 2; number <= 9; number += 1) await client.deploy(2);
+    expect(textOf((await page(runtime, '')).body)).toContain('The newest 8 of 9.');
+    expect(textOf((await page(runtime, '-/projects/shop')).body)).not.toContain('The newest');
+  });
+
+  test('shorten a long message between characters', async () => {
+    const {client, runtime} = await startRuntime();
+    await client.pushV2(await v2Archive(), {message: '😀'.repeat(200)});
+    expect((await page(runtime, '-/projects/shop')).body).toContain(`${'😀'.repeat(59)}…${'😀'.repeat(59)}<`);
   });
 
   test('show a v1 bundle with the categories that its push gave', async () => {
@@ -197,11 +211,11 @@ describe('the pages', () => {
 });
 
 describe('the buttons', () => {
-  test('deploy a bundle, then lead to the project', async () => {
+  test('deploy a bundle, then lead to its target', async () => {
     const {runtime} = await startFilled();
     const {status, headers} = await post(runtime, 'projects/shop/deploy', {bundle: '2', target: 'production'});
-    expect([status, headers.get('location')]).toEqual([303, '/-/projects/shop?done=deploy']);
-    const {body} = await page(runtime, '-/projects/shop?done=deploy');
+    expect([status, headers.get('location')]).toEqual([303, '/-/projects/shop/targets/production?done=deploy']);
+    const {body} = await page(runtime, '-/projects/shop/targets/production?done=deploy');
     expect(textOf(body)).toMatch(/The deployment has started.* production Live \S+ Bundle 2 The second just now/);
   });
 

@@ -25,7 +25,7 @@ main { max-width: 76rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; overflow-wra
 .card .place { margin: 0 0 .5rem; }
 .address { font-weight: 600; }
 .soft { color: var(--soft); font-size: .875rem; }
-.next { margin-top: .75rem; padding-top: .6rem; border-top: 1px solid var(--line); }
+.card .next { margin-top: .75rem; padding-top: .6rem; border-top: 1px solid var(--line); }
 h1 { font-size: 1.5rem; margin: 0 0 .75rem; }
 h2 { font-size: 1.2rem; margin: 2rem 0 .75rem; }
 a { color: var(--link); }
@@ -70,28 +70,34 @@ export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"
 </svg>
 `;
 
-/** Loads the page again each second, and replaces what has changed. A field keeps its focus and its choice. */
+/** Loads the page again each second, and replaces what has changed. Fields, links and buttons keep their focus. */
 export const liveScript = `'use strict';
 const news = document.getElementById('news');
 
+function nameOf(element) {
+  return element.getAttribute('aria-label') ?? element.href;
+}
+
 function adopt(part, next) {
   if (!next || part.innerHTML === next.innerHTML) return;
-  const [focused, chosen] = [document.activeElement.id, part.value];
+  const [focused, chosen] = [part.contains(document.activeElement) && nameOf(document.activeElement), part.value];
   part.replaceChildren(...next.childNodes);
   if (chosen !== undefined) part.value = chosen;
-  if (focused) document.getElementById(focused)?.focus();
+  if (focused) [...part.querySelectorAll('*')].find((one) => nameOf(one) === focused)?.focus({preventScroll: true});
 }
 
 async function follow() {
+  let text = '';
   try {
     const answer = document.hidden ? undefined : await fetch(location.href);
     const next = new DOMParser().parseFromString((await answer?.text()) ?? '', 'text/html');
     for (const part of document.querySelectorAll('[data-live]')) adopt(part, next.getElementById(part.id));
-    news.textContent = '';
+    if (answer?.status === 404) text = 'What this page shows was deleted.';
     document.body.dataset.live = 'yes';
   } catch {
-    news.textContent = 'The runtime is not responding. This page may be out of date.';
+    text = 'The runtime is not responding. This page may be out of date.';
   }
+  if (news.textContent !== text) news.textContent = text;
   setTimeout(follow, 1000);
 }
 if (document.querySelector('[data-live]')) follow();

@@ -71,7 +71,8 @@ export function notice(text: string, kind: 'done' | 'problem' = 'done'): Html {
 /** Text from outside, in whatever direction it is written. A long one loses its middle; a short word never breaks. */
 export function foreign(text: string, longest = 120): Html {
   const half = Math.floor((longest - 1) / 2);
-  const shown = text.length <= longest ? text : `${text.slice(0, half)}…${text.slice(-half)}`;
+  const all = Array.from(text);
+  const shown = all.length <= longest ? text : [...all.slice(0, half), '…', ...all.slice(-half)].join('');
   return /^\S{1,30}$/.test(text) ? html`<bdi class="whole">${shown}</bdi>` : html`<bdi>${shown}</bdi>`;
 }
 

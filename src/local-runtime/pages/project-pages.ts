@@ -26,7 +26,7 @@ export function showOverview(call: Call): Promise<Response> {
   const {store} = call.context;
   const projects = store.projects().slice(0, listed);
   const content = html`${page.livePart('targets', projects.length === 0 ? welcome(call.origin) : targetCards(call, projects))}
-${page.liveSection('Newest deployments', deploymentTable(call, store.deployments().slice(0, 8)))}`;
+${page.liveSection('Newest deployments', deploymentTable(call, store.deployments(), 8))}`;
   return page.pageAnswer({title: 'What runs here', content});
 }
 
@@ -108,10 +108,11 @@ const targetStates: Readonly<Partial<Record<TargetPhase, page.Html>>> = {
   deleting: html`<span class="state in_progress">Deleting</span>`,
 };
 
-function deploymentTable({context}: Call, deployments: readonly DeploymentRecord[]): page.Html {
-  return page.table('Deployments, newest first', {
+function deploymentTable({context}: Call, deployments: readonly DeploymentRecord[], longest = listed): page.Html {
+  const newest = deployments.slice(0, longest);
+  const table = page.table('Deployments, newest first', {
     columns: ['Bundle', 'Project', 'Target', 'State', 'Since', 'By', 'Roll back'],
-    rows: deployments.map((deployment) => [
+    rows: newest.map((deployment) => [
       bundleText(context, {...deployment, id: deployment.bundleId}),
       page.foreign(deployment.projectSlug),
       page.foreign(deployment.targetSlug),
@@ -122,6 +123,7 @@ function deploymentTable({context}: Call, deployments: readonly DeploymentRecord
     ]),
     empty: 'Nothing has been deployed yet. Open a project to deploy a bundle.',
   });
+  return html`${table}${deployments.length > longest && html`<p>The newest ${longest} of ${deployments.length}.</p>`}`;
 }
 
 function rollbackForm(deployment: DeploymentRecord, context: RuntimeContext): page.Html | undefined {
@@ -166,7 +168,8 @@ export function showProject(call: Call): Promise<Response> {
   const bundles = store.bundles(projectSlug);
   const filter = query.get('filter') ?? '';
   const found = bundles.filter(({id, message}) => `${id} ${message}`.toLowerCase().includes(filter.toLowerCase()));
-  const start = listed * Math.max(0, Math.floor(Number(query.get('page')) || 0));
+  const lastPage = Math.ceil(found.length / listed) - 1;
+  const start = listed * Math.max(0, Math.min(Math.floor(Number(query.get('page')) || 0), lastPage));
   const shown = found.slice(start, start + listed);
   const newest = page.table('Bundles, newest first', {
     columns: ['Bundle', 'Size', 'Pushed', 'By', 'Live on'],
@@ -180,18 +183,17 @@ export function showProject(call: Call): Promise<Response> {
     empty: filter === '' ? 'There are no bundles here.' : 'No bundle matches the filter.',
   });
   const turn = (text: string, at: number) => {
-    const isThere = at >= 0 && at < found.length && at !== start;
+    const isThere = at >= 0 && at < found.length;
     const search = new URLSearchParams({filter, page: String(at / listed)}).toString();
     return isThere && html`<a href="${projectPath(projectSlug)}?${search}">${text}</a> `;
   };
-  const content = html`${query.get('done') === 'deploy' && page.notice('The deployment has started.')}
-${query.get('done') === 'delete' && page.notice('The bundle was deleted.')}
+  const content = html`${query.get('done') === 'delete' && page.notice('The bundle was deleted.')}
 ${page.liveSection('Targets', targetCards(call, [projectSlug]))}
 ${bundles.length > 0 && html`<h2>Deploy a bundle</h2>${deployForm(call, projectSlug, bundles)}`}
-${page.liveSection('Bundles', newest)}
+<h2>Bundles</h2>
 ${bundles.length > listed && html`<form action="${projectPath(projectSlug)}"><label for="filter">Filter bundles</label><input id="filter" name="filter" value="${filter}"><button>Filter</button></form>`}
-${found.length > listed && html`<p>${start + 1} to ${start + shown.length} of ${found.length}. ${turn('Newer', start - listed)}${turn('Older', start + listed)}</p>`}
-${page.liveSection('Deployments', deploymentTable(call, store.deployments({projectSlug}).slice(0, listed)))}
+${page.livePart('bundles', html`${newest}${found.length > listed && html`<p>${start + 1} to ${start + shown.length} of ${found.length}. ${turn('Newer', start - listed)}${turn('Older', start + listed)}</p>`}`)}
+${page.liveSection('Deployments', deploymentTable(call, store.deployments({projectSlug})))}
 ${page.liveSection('Invalidations', invalidationTable(call, projectSlug))}`;
   return page.pageAnswer({title: projectSlug, content});
 }
@@ -205,9 +207,10 @@ export async function showTarget(call: Call): Promise<Response> {
   const place = html`<a href="${projectPath(projectSlug)}">${page.foreign(projectSlug)}</a>`;
   const lines = logs.last(site).map((line) => line.replace(/^(\S+)\t\t(\S+)\t/, '$1 $2 '));
   const none = (await reasonOfSilence(call.context, site)) ?? 'Nothing was logged yet.';
-  const content = html`${page.livePart('target', html`<ul class="cards">${targetCard(call, target, place)}</ul>`)}
+  const content = html`${call.query.get('done') === 'deploy' && page.notice('The deployment has started.')}
+${page.livePart('target', html`<ul class="cards">${targetCard(call, target, place)}</ul>`)}
 ${page.liveSection('Log', lines.length === 0 ? html`<p>${none}</p>` : page.textBlock('Log', lines.join('\n')))}
-${page.liveSection('Deployments', deploymentTable(call, store.deployments(site).slice(0, listed)))}
+${page.liveSection('Deployments', deploymentTable(call, store.deployments(site)))}
 ${page.liveSection('Invalidations', invalidationTable(call, projectSlug, [target]))}`;
   return page.pageAnswer({title: targetSlug, content});
 }
@@ -259,5 +262,5 @@ export async function deployFromPage(call: Call): Promise<Response> {
   const bundle = requestedBundle(call, Number(form.get('bundle')));
   const site = {projectSlug, targetSlug};
   await call.context.deployments.deploy(site, {bundle, createdBy: call.user});
-  return page.seeOther(`${projectPath(projectSlug)}?done=deploy`);
+  return page.seeOther(`${targetPath(site)}?done=deploy`);
 }
