@@ -127,7 +127,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const options = {flags, args: Object.fromEntries(own), strict};
       const parsed = await this.parse(options, markValues(this.argv, flags));
       const given = this.#repeatFlags(parsed);
-      rejectEmptyValues(given);
+      rejectEmptyValues(given, parsed.argv);
       return {...parsed, flags: given};
     } catch (error) {
       if (!isUsageError(error)) throw error;

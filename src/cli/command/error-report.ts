@@ -4,6 +4,7 @@ import {amendError, createError, exitCodes, isRuntimeCliError, type RuntimeCliEr
 import {placeInProject} from '../../errors/places.js';
 import {leadingWords, withoutMarks} from './command-line.js';
 import {flagMeant, flagOf, isJsonFlag, isNamed, movedWords, similarFlag} from './repeated-words.js';
+import {emptyArgument} from './flags.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
@@ -71,6 +72,10 @@ export function blameUserCode(error: unknown, root: string, cwd: string): unknow
   return createError('ERR_CONFIG_INVALID', asSentence(`Code in ${place.path} failed: ${reason}`), cause);
 }
 
+type Flags = Readonly<
+  Record<string, Pick<Interfaces.OptionFlag<unknown>, 'char' | 'required' | 'helpValue' | 'summary'>>
+>;
+
 /** An error of oclif, with an exit code. The other keys are those of errors about the command line. */
 export interface OclifError extends Error {
   readonly oclif: {readonly exit?: number | undefined};
@@ -80,9 +85,7 @@ export interface OclifError extends Error {
   readonly args?: readonly (string | {readonly name: string; readonly description?: string})[];
   readonly parse?: {
     readonly input?: {
-      readonly flags?: Readonly<
-        Record<string, Pick<Interfaces.OptionFlag<unknown>, 'required' | 'helpValue' | 'summary'>>
-      >;
+      readonly flags?: Flags;
       readonly args?: object;
       readonly argv?: readonly string[];
     };
@@ -137,7 +140,8 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
     const suggestions = [`--wait takes no value. To wait ${waitedFor} seconds at most, pass --timeout ${waitedFor}.`];
     return {message: `Unexpected argument: ${waitedFor}`, suggestions};
   }
-  if (extra.length > 0) return command === 'auth:login' ? hiddenExtra : describeExtra(extra, flags, command);
+  const parts = suggestJoined(extra[0], typed, parse?.input?.flags);
+  if (extra.length > 0) return command === 'auth:login' ? hiddenExtra : describeExtra(extra, flags, parts, command);
   const missing = args.filter((arg) => typeof arg !== 'string');
   if (missing.length > 0) {
     const names = missing.map(({name}) => name.toUpperCase()).join(', ');
@@ -165,7 +169,12 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
     .replace(/^The following errors? occurred:/, '')
     .split('\n');
   const reasons = lines.map((line) => line.trim()).filter((line) => line !== '');
-  return {message: asSentence(reasons.join('; '))};
+  const [, value = '', options = ''] =
+    /^Expected (?:--[\w-]+=)?(.*) to be one of: (.*)$/m.exec(withoutMarks(message)) ?? [];
+  return {
+    message: asSentence(reasons.join('; ')),
+    suggestions: suggestNames(near(value, options.split(', ')).slice(0, 1)),
+  };
 }
 
 /** For an argument that looks like a secret, which no message repeats. */
@@ -192,11 +201,28 @@ const argumentNouns: Readonly<Record<string, string>> = {
   project: 'project',
 };
 
+/** How to pass a value of which the argument is a part: `--message 'fix it'`, `--columns id,status`. */
+function suggestJoined(extra = '', typed: readonly string[], flags: Flags = {}): readonly string[] {
+  const at = typed.slice(0, typed.indexOf(extra)).findLastIndex((word) => word.startsWith('-'));
+  const words = leadingWords(typed.slice(at + 1));
+  const is = ([name, {char}]: [string, Flags[string]]) => typed[at] === `--${name}` || typed[at] === `-${String(char)}`;
+  const [name = '', flag] = Object.entries(flags).find(is) ?? [];
+  const separator = {NAMES: ',', TEXT: ' '}[String(flag?.helpValue)];
+  return separator === undefined ? [] : [`Pass ${shellLine(`--${name}`, words.join(separator))}.`];
+}
+
 /** Users type targets, projects and bundles as arguments where commands have flags for them. */
-function describeExtra(extra: readonly string[], flags: readonly string[], command?: string): Description {
+function describeExtra(
+  extra: readonly string[],
+  flags: readonly string[],
+  parts: readonly string[],
+  command?: string,
+): Description {
   const [first = '', second = ''] = extra;
   if (isLikelySecret(first)) return hiddenExtra;
+  if (first === '') return {message: emptyArgument};
   const message = `Unexpected argument: ${first}`;
+  if (parts.length > 0) return {message, suggestions: parts};
   if (first.startsWith('-')) return {message, suggestions: [leaveOutDashes]};
   if (/^(?:\.\.?$|\.?\.?\/|~)/.test(first))
     return {message, suggestions: [`If it is the folder of the project, pass ${shellLine('--cwd', first)}`]};
@@ -209,6 +235,8 @@ function describeExtra(extra: readonly string[], flags: readonly string[], comma
     return {message, suggestions: [extra.length > 1 ? both : either]};
   }
   if (flags.includes('to') && namesBundle(first)) return {message, suggestions: [`Pass --to ${first}.`]};
+  if (command === 'bundle:deploy' && namesBundle(first))
+    return {message, suggestions: [['Pass the bundle first: ', {run: [command, first, '--target', 'SLUG']}]]};
   const names = Object.keys(argumentNouns).filter((name) => flags.includes(name));
   if (names.length === 0) return {message};
   const pass = names.map((name) => shellLine(`--${name}`, first)).join(' or ');
@@ -316,9 +344,9 @@ function commandMeant(argv: readonly string[], commands: readonly Command.Loadab
   const meant = found.find(({isOwn}) => isOwn) ?? found[0];
   if (meant === undefined) return undefined;
   const {command, start, count, takesMore} = meant;
-  const flags = commands.find(({id}) => id === command[0])?.flags ?? {};
+  const {flags = {}, args = {}} = commands.find(({id}) => id === command[0]) ?? {};
   const others = [argv.slice(0, start), argv.slice(start + count)];
-  return {...meant, run: [...command, ...others.flatMap((words) => movedWords(words, flags, !takesMore))]};
+  return {...meant, run: [...command, ...others.flatMap((words) => movedWords(words, {flags, args}, !takesMore))]};
 }
 
 /** Whether the error of a hook ends the command. A hook that lacks a module is only left out. */

@@ -65,8 +65,11 @@ export const projectFlags = withoutTarget;
 
 const settingFlags: ReadonlySet<string> = new Set(settingKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
-/** Refuses `--output=` and the like, and what a suggested command has for a value that is not shown. */
-export function rejectEmptyValues(values: FlagValues): void {
+export const emptyArgument = 'An argument is empty. If it is a variable of the shell, set it.';
+
+/** Refuses empty arguments, `--output=` and the like, and what a suggested command has for a value that is not shown. */
+export function rejectEmptyValues(values: FlagValues, args: readonly unknown[]): void {
+  if (args.includes('')) throw createError('ERR_USAGE', emptyArgument);
   for (const [name, value] of Object.entries(values)) {
     // Those of settings are checked with those from other sources.
     if (value === '' && !settingFlags.has(name)) throw createError('ERR_USAGE', `--${name} must not be empty.`);

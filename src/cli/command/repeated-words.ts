@@ -3,7 +3,7 @@ import {hiddenValue, hiddenWord} from '../../errors/suggestion.js';
 import {isLikelySecret} from '../../http/redact.js';
 import {definitions, secretKeys} from '../../settings/definitions.js';
 import {near} from '../../text/suggest.js';
-import {flagNamed} from '../setup/other-clients.js';
+import {flagNamed, namesBundle} from '../setup/other-clients.js';
 
 const secretFlags: ReadonlySet<string> = new Set(secretKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
@@ -17,14 +17,20 @@ export function flagOf(word: string): string {
  * Words to type behind the command that has these flags, with the names of flags corrected.
  * @param isForeign whether they were typed for another client: only flags of ours, and their values, are left
  */
-export function movedWords(typed: readonly string[], flags: KnownFlags, isForeign = false): readonly string[] {
+export function movedWords(
+  typed: readonly string[],
+  {flags, args}: Pick<Command.Loadable, 'flags' | 'args'>,
+  isForeign = false,
+): readonly string[] {
   return typed.flatMap((word, at) => {
     const before = typed[at - 1] ?? '';
     if (isJsonFlag(word, typed)) return ['--json'];
     if (word === 'json' && isJsonFlag(before, typed)) return [];
     if (!word.startsWith('-')) {
       const option = flagMeant(before, flags);
-      return isForeign && option?.type !== 'option' ? [] : [shownValue(word, before, option)];
+      if (option?.type !== 'option' && (isForeign || Object.keys(args).length === 0))
+        return isForeign ? [] : flagFor(word, flags);
+      return [shownValue(word, before, option)];
     }
     const flag = flagOf(word);
     const old = flagNamed(flag.slice(2), Object.keys(flags)) ?? '';
@@ -35,6 +41,12 @@ export function movedWords(typed: readonly string[], flags: KnownFlags, isForeig
     const name = meant === undefined || isNamed(flag, meant) ? flag : `--${meant.name}`;
     return flag === word ? [name] : [name, shownValue(word.slice(flag.length).replace('=', ''), flag, meant)];
   });
+}
+
+/** An argument, with its flag, of a command that takes none. */
+function flagFor(word: string, flags: KnownFlags): readonly string[] {
+  const name = 'to' in flags && namesBundle(word) ? 'to' : 'target';
+  return [...(name in flags ? [`--${name}`] : []), isLikelySecret(word) ? hiddenValue : word];
 }
 
 /** `…` for what may be a secret: an assignment, and the value of a flag that has one or is unknown. */

@@ -1,5 +1,6 @@
 import stringWidth from 'fast-string-width';
 import {wrapAnsi} from 'fast-wrap-ansi';
+import {near, suggestNames} from '../../text/suggest.js';
 import {createError} from '../../errors/index.js';
 import {describeAge} from '../../text/age.js';
 import type {Output} from './output.js';
@@ -25,7 +26,10 @@ export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: stri
     const column = columns.find((candidate) => candidate.name.toLowerCase() === name);
     if (column) return column;
     const known = columns.map((candidate) => candidate.name);
-    const suggestions = [`Pass --columns with a comma-separated list of: ${known.join(', ')}.`];
+    const suggestions = [
+      ...suggestNames(near(text.trim(), known)),
+      `Pass --columns with a comma-separated list of: ${known.join(', ')}.`,
+    ];
     throw createError('ERR_USAGE', `Unknown column: ${text.trim()}`, {suggestions});
   });
 }

@@ -54,7 +54,7 @@ export async function readVariables(
     if (separator > 0) return {name: pair.slice(0, separator), text: pair.slice(separator + 1)};
     throw createError('ERR_USAGE', `Argument ${String(at + 1)} does not have the form NAME=VALUE.`, {
       suggestions: [
-        ...(/^[a-z][a-z\d-]*$/.test(pair) && pairs[at + 1]?.includes('=') && !isLikelySecret(pair)
+        ...(/^[a-z][a-z\d-]*$/.test(pair) && pairs.some((other) => other.includes('=')) && !isLikelySecret(pair)
           ? [`If it is the target, pass --target ${pair}.`]
           : []),
         ...(/^[A-Z][A-Z_\d]*$/.test(pair) && !isLikelySecret(pair) ? [`Pass ${pair}=VALUE as one argument.`] : []),

@@ -340,6 +340,16 @@ describe('an argument', () => {
     ['env:st A=abc', 'Did you mean mycli env:set …?'],
     ['env:unst A --target qa', 'Did you mean mycli env:unset A --target qa?'],
     ['invaldate /a', 'Did you mean mycli target:invalidate /a?'],
+    ['rollbak 3', 'Did you mean mycli rollback --to 3?'],
+    ['stauts qa', 'Did you mean mycli status --target qa?'],
+    ['deploy staging 2', 'Pass the bundle first: mycli deploy 2 --target SLUG'],
+    ['push -m fix the bug --wait', "Pass --message 'fix the bug'."],
+    ['history --columns createdAt bundleId', 'Pass --columns createdAt,bundleId.'],
+    ['logs --level wran', 'Did you mean warn?'],
+    ['completion bsh', 'Did you mean bash?'],
+    ['env:set A=1 staging', 'If it is the target, pass --target staging.'],
+    ['rollback ', 'Error: An argument is empty.'],
+    ['deploy ', 'Error: An argument is empty.'],
     ['bundel', 'Did you mean mycli bundle?'],
     ['target new qa', 'Did you mean mycli target:create qa?'],
     ['--traget staging push', 'Put the command before its flags: mycli push --target staging\n'],
@@ -445,6 +455,12 @@ describe('an argument', () => {
       expect((await mycli(line.split(' '))).stderr).not.toMatch(/Did you mean mycli (?:push|logs|init|open|preview)/);
     },
   );
+
+  test('that is the API key, too, is repeated if the key is only a word', async () => {
+    const {stderr} = await mycli(['push', '--target', 'wrong', '--quiet'], {MYCLI_API_KEY: 'wrong'});
+    expect(stderr).not.toContain('***');
+    expect((await mycli(['push', '--target', 'canary1'], {MYCLI_API_KEY: 'canary1'})).stderr).toContain('***');
+  });
 
   test.each([['push'], ['bundle:list'], ['bundle'], ['runtime:start'], []])(
     'that looks like a secret is not repeated: %s',
