@@ -67,13 +67,15 @@ async function pushHostile(): Promise<void> {
 /** A name of 60 characters in which no line can break. */
 const long = 'abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwx';
 
-/** A project whose names are all as long as names get. */
+/** A project whose names are all as long as names get, with a deployment to roll back to. */
 async function pushLong(): Promise<void> {
   const archive = await v2Archive({'ssr.js': 'x', [`static/${long}/${long}.js`]: text(5000)});
-  const {json} = await client.pushV2(archive, {message: `${long}${long}`}, long);
   const target = `projects/${long}/target/${long}/`;
-  expect((await client.legacy(`${target}deploy/`, client.json({bundle_id: json.id}))).status).toBe(201);
-  time += 1000;
+  for (let push = 0; push < 2; push += 1) {
+    const {json} = await client.pushV2(archive, {message: `${long}${long}`}, long);
+    expect((await client.legacy(`${target}deploy/`, client.json({bundle_id: json.id}))).status).toBe(201);
+    time += 1000;
+  }
   const settings = {...client.json({name: long, ssr_external_hostname: `${long}.example`}), method: 'PATCH'};
   expect((await client.legacy(target, settings)).status).toBe(200);
   time += 1000;
@@ -122,6 +124,7 @@ const misfits = `[
   ...[...document.querySelectorAll('time, .state, .whole')].filter((one) => {
     return one.textContent.length <= 30 && one.getClientRects().length > 1;
   }),
+  ...[...document.querySelectorAll('td button')].filter((one) => one.offsetHeight > 60),
 ].map((one) => one.outerHTML)`;
 
 /** Looks at a page in the light, in the dark and on a phone. */
@@ -216,7 +219,7 @@ test('a button keeps the focus while its table changes, and leads back to the pa
   time += 1000;
   const {page} = await open('/-/projects/shop/targets/staging');
   await page.locator('body[data-live=yes]').waitFor();
-  await page.getByRole('button', {name: 'Roll staging back to bundle 1'}).focus();
+  await page.getByRole('button', {name: 'Roll back to this: bundle 1 on staging'}).focus();
   await client.pushV2(await v2Archive(), {message: 'third'});
   await client.deploy(3, 'staging');
   time += 1000;

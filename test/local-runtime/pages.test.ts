@@ -81,7 +81,7 @@ describe('the pages', () => {
     expect(textOf((await page(runtime, path)).body)).toContain('Nothing was logged yet.');
     await client.deploy(2);
     const later = (await page(runtime, path)).body;
-    expect(later).toContain('aria-label="Roll production back to bundle 1"');
+    expect(later).toContain('aria-label="Roll back to this: bundle 1 on production"');
     expect(textOf(later)).toMatch(/Bundle 1 The first shop production Finished \d+ \w+ \d{4}, [\d:]+ \S+ /);
     const {status} = await post(runtime, 'projects/shop/deploy', {bundle: '1', target: 'production'});
     expect(status).toBe(303);
@@ -97,7 +97,8 @@ describe('the pages', () => {
   test('download and delete a bundle, unless a target runs it', async () => {
     const {runtime} = await startFilled();
     const {body} = await page(runtime, '-/projects/shop/bundles/2');
-    const [, link = ''] = /href="([^"]*)" download/.exec(body) ?? [];
+    const [, link = '', name] = /href="([^"]*)" download="([^"]*)"/.exec(body) ?? [];
+    expect(name).toBe('bundle-2.tar.gz');
     expect((await send(link.replaceAll('&amp;', '&'))).status).toBe(200);
     expect((await post(runtime, 'projects/shop/bundles/1/delete', {})).status).toBe(409);
     expect((await post(runtime, 'projects/shop/bundles/2/delete', {}, {origin: 'http://evil'})).status).toBe(403);

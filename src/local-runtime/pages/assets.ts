@@ -41,7 +41,7 @@ dt { color: var(--soft); }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
 tbody th { font-weight: 400; min-width: 11rem; }
-time, .state, .whole, thead th { white-space: nowrap; }
+time, .state, .whole, thead th, td button { white-space: nowrap; }
 thead th { color: var(--soft); font-weight: 400; }
 .state { font-weight: 600; }
 .state::before { content: ''; display: inline-block; width: .55em; height: .55em; margin-right: .4em;

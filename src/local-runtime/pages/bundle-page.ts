@@ -19,13 +19,17 @@ export async function showBundle(call: Call): Promise<Response> {
   const projectSlug = param(call, 'projectSlug');
   const bundle = requestedBundle(call);
   const {files, problems, config} = await inspect(context, bundle);
+  const name = `bundle-${bundle.id}.tar${bundle.format === 'v2' ? '.gz' : ''}`;
   const facts: readonly (readonly [name: string, value: page.Html | string])[] = [
     ['Project', html`<a href="${projectPath(projectSlug)}">${page.foreign(projectSlug)}</a>`],
     ['Message', page.foreign(bundle.message === '' ? '–' : bundle.message, 2048)],
     ['Pushed', html`${page.timeText(bundle.createdAt)} by ${page.foreign(bundle.createdBy)}`],
     ['Live on', page.foreign(context.deployments.targetsServing(bundle).join(', ') || '–')],
     ['Format', bundle.format],
-    ['Archive', html`${page.sizeText(bundle.size)} <a href="${presignedUrl(bundle, call)}" download>Download</a>`],
+    [
+      'Archive',
+      html`${page.sizeText(bundle.size)} <a href="${presignedUrl(bundle, call)}" download="${name}">Download</a>`,
+    ],
     ['Content', summaryOf(files)],
     ['SHA-256', html`<code>${bundle.sha256}</code>`],
     ...problems.map((problem) => ['Problem', page.foreign(problem, 2000)] as const),

@@ -133,7 +133,7 @@ function rollbackForm(deployment: DeploymentRecord, context: RuntimeContext): pa
   if (isLive || !hasFinished || context.store.bundle(projectSlug, bundleId) === undefined) return undefined;
   return html`<form action="${projectPath(projectSlug)}/deploy" method="post">
 <input type="hidden" name="bundle" value="${bundleId}"><input type="hidden" name="target" value="${targetSlug}">
-<button aria-label="Roll ${targetSlug} back to bundle ${bundleId}">Roll back to this</button></form>`;
+<button aria-label="Roll back to this: bundle ${bundleId} on ${targetSlug}">Roll back to this</button></form>`;
 }
 
 /** A link to a bundle that exists, else its name, and its message. */
