@@ -94,7 +94,6 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'firebase', was: 'hosting:channel:delete', now: 'preview:down'},
   {client: 'others', was: 'bundles|builds|versions', now: 'bundle:list'},
   {client: 'others', was: 'bundle create', now: 'bundle:build'},
-  {client: 'others', was: 'bundle show|info [ID]', now: 'bundle:inspect [ID]'},
   {client: 'others', was: 'show|info ID', now: 'bundle:inspect ID'},
   {client: 'others', was: 'archive|pack|package', now: 'bundle:build'},
   {client: 'others', was: 'release|upload', now: 'bundle:push'},

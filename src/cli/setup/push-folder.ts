@@ -58,7 +58,7 @@ export async function withPushFolder(
 
 async function givenFolder(
   argument: string,
-  {buildDirectory, projectDirectory, projectSlug}: Settings,
+  {buildDirectory, projectDirectory, projectSlug, message}: Settings,
   cwd: string,
   takesTarget: boolean,
 ): Promise<string> {
@@ -80,11 +80,12 @@ async function givenFolder(
   if (isLikelySecret(argument))
     throw createError('ERR_USAGE', `There is no such folder to ${verb}.`, {suggestions: [passSecret]});
   const passAs = (name: string) => `If it is the ${name}, pass ${shellLine(`--${name}`, argument)}.`;
+  const asMessage = message?.source.kind === 'flag' ? ['If it is a part of the message, quote the whole message.'] : [];
   const asTarget = takesTarget ? passAs('target') : 'If it is a target, leave it out: a build has none.';
   throw createError('ERR_USAGE', `There is no folder ${argument} to ${verb}.`, {
     suggestions: argument.includes('/')
       ? ['Pass the build folder.']
-      : [asTarget, ...(projectSlug === undefined ? [passAs('project')] : [])],
+      : [...asMessage, asTarget, ...(projectSlug === undefined ? [passAs('project')] : [])],
   });
 }
 

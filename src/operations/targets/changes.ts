@@ -3,6 +3,7 @@ import type {BackendCapability, DeployOperation, PlannedWrite, WriteOperation} f
 import prettyBytes from 'pretty-bytes';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {count} from '../../text/sentence.js';
+import {shellLine} from '../../text/suggest.js';
 import {allowChange, invoke, quickLook} from '../call-backend.js';
 import {explainMissing} from '../explain-missing.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -62,8 +63,9 @@ function row<Options extends TargetChangeOptions, Request extends TargetRequest,
 export function invalidatedPatterns({patterns = []}: Pick<InvalidateOptions, 'patterns'>): readonly string[] {
   const wrong = patterns.find((pattern) => !/^\/\P{Cc}*$/u.test(pattern));
   if (wrong === undefined) return patterns.length === 0 ? ['/*'] : [...new Set(patterns)];
+  const asTarget = /^[a-z\d-]+$/.test(wrong) ? [`If it is the target, pass ${shellLine('--target', wrong)}.`] : [];
   throw createError('ERR_OPTION_INVALID', `${JSON.stringify(wrong)} cannot be invalidated: it must start with /.`, {
-    suggestions: ['Use paths as browsers request them, such as "/*" or "/images/*".'],
+    suggestions: [...asTarget, 'Use paths as browsers request them, such as "/*" or "/images/*".'],
   });
 }
 

@@ -348,6 +348,7 @@ describe('an argument', () => {
     ['logs --level wran', 'Did you mean warn?'],
     ['completion bsh', 'Did you mean bash?'],
     ['env:set A=1 staging', 'If it is the target, pass --target staging.'],
+    ['push -m fix bug', 'If it is a part of the message, quote the whole message.'],
     ['rollback ', 'Error: An argument is empty.'],
     ['deploy ', 'Error: An argument is empty.'],
     ['bundel', 'Did you mean mycli bundle?'],
@@ -443,7 +444,8 @@ describe('an argument', () => {
     ['diff latest running', 'For what the configured target runs, pass running: with the colon.\n'],
     ['download running', 'For what the configured target runs, pass running: with the colon.\n'],
     ['inspect staging', 'If it is a target, pass running:staging.\n'],
-  ])('that names no bundle, %j, is answered with %j', async (line, advice) => {
+    ['target:invalidate staging', 'If it is the target, pass --target staging.\n'],
+  ])('that is of another kind, %j, is answered with %j', async (line, advice) => {
     const {code, stderr} = await mycli(line.split(' '));
     expect(code).toBe(3);
     expect(stderr).toContain(advice);
