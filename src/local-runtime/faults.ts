@@ -50,10 +50,13 @@ export type FaultRule = FaultScope &
         readonly action: 'drop';
       }
     | {
-        /** Accepts the deployment, which then fails. */
+        /** Accepts the deployment or, with its route, the new target, which then fails. */
         readonly action: 'fail';
       }
   );
+
+/** What is accepted before it fails. */
+const failingRoutes: readonly RouteName[] = ['deploy', 'upload', 'create-target'];
 
 /** Timers cannot wait longer. */
 const maxLatency = 2 ** 31 - 1;
@@ -120,7 +123,7 @@ export function parseFault(spec: string): FaultRule {
     if (Number(value) > maxLatency) throw badFault(spec, `the latency is more than ${maxLatency} milliseconds`);
     return {action, milliseconds: Number(value), ...rule};
   }
-  if (action !== 'status') return {action, ...rule};
+  if (action !== 'status') return checked({action, ...rule}, spec);
   const status = Number(word);
   if (status < 200 || status > 599) throw badFault(spec, `${word} is not a status from 200 to 599`);
   return {action, status, ...rule};
@@ -128,6 +131,12 @@ export function parseFault(spec: string): FaultRule {
 
 function isAction(word: string): word is FaultRule['action'] {
   return Object.hasOwn(parametersOf, word);
+}
+
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` for a fault that could never apply. */
+function checked(rule: FaultRule, spec = faultText(rule)): FaultRule {
+  if (rule.action !== 'fail' || rule.route === undefined || failingRoutes.includes(rule.route)) return rule;
+  throw badFault(spec, `"fail" applies only to the routes ${failingRoutes.join(', ')}`);
 }
 
 function badFault(spec: string, reason: string): Error {
@@ -157,7 +166,7 @@ export class FaultBook {
 
   /** @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid rule. */
   add(fault: string | FaultRule): void {
-    const rule = typeof fault === 'string' ? parseFault(fault) : fault;
+    const rule = typeof fault === 'string' ? parseFault(fault) : checked(fault);
     this.#last += 1;
     this.#entries = [...this.list(), {number: this.#last, rule, left: rule.count ?? Infinity}];
   }

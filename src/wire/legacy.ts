@@ -219,6 +219,7 @@ export const legacySchemas = {
   }),
   LegacyLogToken: object('A token for the logs.', {
     token: v.pipe(v.string(), v.nonEmpty(), s.say('Clients send it in the query of the WebSocket.')),
+    warnings: optional(texts('Why nothing is logged. Clients show it.', onlyLocal)),
   }),
 };
 

@@ -45,6 +45,7 @@ describe('parseFault', () => {
     'status',
     'latency=2147483648',
     '429:retry-after=€',
+    'failx1:route=list',
   ])('refuses "%s", naming it', (spec) => {
     expect(() => parseFault(spec)).toThrow(expect.objectContaining({code: 'ERR_OPTION_INVALID'}));
     expect(() => parseFault(spec)).toThrow(`The fault "${spec}"`);
@@ -52,6 +53,14 @@ describe('parseFault', () => {
 
   test('suggests the fault that was probably meant', () => {
     expect(() => parseFault('restx1')).toThrow('Did you mean "reset"?');
+  });
+
+  test('names the routes of a fault that others cannot have', async () => {
+    const problem =
+      'The fault "fail:route=list" is invalid: "fail" applies only to the routes deploy, upload, create-target.';
+    expect(() => parseFault('fail:route=list')).toThrow(problem);
+    const {runtime} = await startRuntime();
+    expect(() => runtime.addFault({action: 'fail', route: 'list'})).toThrow(problem);
   });
 });
 

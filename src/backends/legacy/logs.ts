@@ -9,8 +9,9 @@ const {createLogToken} = legacy.operations;
 /** Each connection has a token of its own. */
 export async function* tailLogs({targetSlug}: TargetRequest, context: LegacyContext): AsyncGenerator<LogEntry> {
   const response = await connectLegacy(context)(createLogToken, {targetSlug});
-  const {token} = readAnswer(response, createLogToken).answer;
+  const {token, warnings} = readAnswer(response, createLogToken).answer;
   context.maskSecret(token);
+  warnings?.forEach((warning) => context.logger.warn(warning));
   const url = logsAddress(context);
   const query = {project: context.projectSlug, environment: targetSlug, access_token: token};
   url.search = new URLSearchParams(query).toString();

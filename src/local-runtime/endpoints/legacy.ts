@@ -4,7 +4,7 @@ import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import type {Range} from '../../wire/parameters.js';
 import {failureAnswer, HttpFailure} from '../answer.js';
 import {admitLegacy, issueLogToken} from '../access.js';
-import {requestedBundle, projectOf, siteOf, type Call, type Protocol} from '../runtime-context.js';
+import {reasonOfSilence, requestedBundle, projectOf, siteOf, type Call, type Protocol} from '../runtime-context.js';
 import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployment-records.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
@@ -71,8 +71,10 @@ const handlers: Handlers<typeof legacy.operations> = {
   ),
   createApiKey: async ({context}) => ({api_key: await context.renewApiKey()}),
   async createLogToken(call) {
-    call.context.targets.find(siteOf(call));
-    return {token: await issueLogToken(siteOf(call), call.context)};
+    const site = siteOf(call);
+    call.context.targets.find(site);
+    const silence = await reasonOfSilence(call.context, site);
+    return {token: await issueLogToken(site, call.context), warnings: silence === undefined ? [] : [silence]};
   },
 };
 

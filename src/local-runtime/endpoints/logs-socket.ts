@@ -6,7 +6,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {WebSocketServer, type WebSocket} from 'ws';
 import {admitsToLogs, checkHost, checkOrigin} from '../access.js';
 import {HttpFailure} from '../answer.js';
-import {reasonOfSilence, recordRequest, type RuntimeContext} from '../runtime-context.js';
+import {recordRequest, type RuntimeContext} from '../runtime-context.js';
 import type {FaultRule} from '../faults.js';
 import {count} from '../../text/sentence.js';
 
@@ -26,7 +26,6 @@ export function serveLogs(server: Server, context: RuntimeContext): () => void {
     const serve = async () => {
       const {fault, site} = await admit(request, socket, context);
       if (fault === 'hang') return;
-      const reason = await reasonOfSilence(context, site);
       sockets.handleUpgrade(request, socket, head, (opened) => {
         record(101, fault);
         opened.on('error', () => opened.terminate());
@@ -34,9 +33,7 @@ export function serveLogs(server: Server, context: RuntimeContext): () => void {
           opened.terminate();
           return;
         }
-        const send = sender(opened, context);
-        if (reason !== undefined) send(`${context.now().toISOString()}\t\tWARN\t${reason}`);
-        opened.once('close', context.logs.follow(site, send));
+        opened.once('close', context.logs.follow(site, sender(opened, context)));
       });
     };
     serve().catch((error: unknown) => {
