@@ -183,9 +183,8 @@ export function showProject(call: Call): Promise<Response> {
     empty: filter === '' ? 'There are no bundles here.' : 'No bundle matches the filter.',
   });
   const turn = (text: string, at: number) => {
-    const isThere = at >= 0 && at < found.length;
     const search = new URLSearchParams({filter, page: String(at / listed)}).toString();
-    return isThere && html`<a href="${projectPath(projectSlug)}?${search}">${text}</a> `;
+    return at >= 0 && at < found.length && html`<a href="?${search}">${text}</a> `;
   };
   const content = html`${query.get('done') === 'delete' && page.notice('The bundle was deleted.')}
 ${page.liveSection('Targets', targetCards(call, [projectSlug]))}
@@ -237,8 +236,7 @@ function invalidationTable(
   });
 }
 
-export function deployForm({context}: Call, projectSlug: string, bundles: readonly BundleRecord[]): page.Html {
-  const {store} = context;
+export function deployForm({context: {store}}: Call, projectSlug: string, bundles: readonly BundleRecord[]): page.Html {
   const [last] = store.deployments({projectSlug});
   const options = bundles.slice(0, listed).map(({id, message}) => {
     return html`<option value="${id}">${id}: ${message.slice(0, 60)}</option>`;
