@@ -115,13 +115,11 @@ function maskForms(text: string, forms: readonly string[]): string {
 }
 
 const [shortest, shortestLine] = [4, 8];
-/** No key, but stands for one, such as `wrong` or `test`: it is in sentences, too. */
-const shortWord = /^[a-z]{1,5}$/;
 
 /** The bytes to look for. */
 function formsOf(secrets: readonly string[]): readonly string[] {
   const forms = secrets
-    .flatMap((secret) => [...(shortWord.test(secret) ? [] : [secret]), ...passwordsIn(secret)])
+    .flatMap((secret) => [secret, ...passwordsIn(secret)])
     .filter(({length}) => length >= shortest)
     .flatMap((secret) => {
       const lines = secret.split(/[\n\r]+/).map((line) => line.trim());
