@@ -1,6 +1,6 @@
-import {createWriteStream, lstatSync} from 'node:fs';
-import {mkdir, rename, stat, writeFile} from 'node:fs/promises';
-import {dirname, basename, join} from 'node:path';
+import {constants, createWriteStream, lstatSync} from 'node:fs';
+import {access, mkdir, rename, stat, writeFile} from 'node:fs/promises';
+import {dirname, basename, join, sep} from 'node:path';
 import type {Writable} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
 import {createError} from '../errors/index.js';
@@ -105,6 +105,14 @@ export async function replaceTextFile(path: string, text: string, mode?: number)
   } finally {
     await directory.remove();
   }
+}
+
+/** Refuses a file that could not be replaced, before any work is done for it. @throws RuntimeCliError `ERR_OUTPUT` */
+export async function verifyWritable(path: string, advice?: string): Promise<void> {
+  verifyRegular(path, advice);
+  await access(join(dirname(path), sep), constants.W_OK).catch((error: unknown) => {
+    throw outputError(path, error);
+  });
 }
 
 /** Refuses to write to a link, a named pipe, where opening it would block, or a device, which would be replaced. */

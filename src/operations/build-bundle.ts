@@ -41,7 +41,7 @@ export async function warnOfLaterFiles({laterFiles}: BundlePlan, outlet: Outlet)
 
 export async function planBuild(options: PreviewBuildOptions, host: RunHost): Promise<BundlePlan> {
   const {format = 'v2', cwd = host.cwd, output, force, ...content} = options;
-  if (output !== undefined && !force) await verifyReplaceable(resolve(cwd, output));
+  if (output !== undefined) await verifyReplaceable(resolve(cwd, output), force);
   const plan = await planBundle({...content, ...planningHost(host), format, cwd});
   const project = resolve(cwd, content.projectDirectory ?? '.');
   if (output !== undefined) await verifyOutside(resolve(cwd, output), plan.buildDirectory, project, content.ignore);

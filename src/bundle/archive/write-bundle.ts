@@ -4,7 +4,7 @@ import {pipeline} from 'node:stream/promises';
 import {createError} from '../../errors/index.js';
 import {outputError} from '../../errors/system-failure.js';
 import {ownKind} from '../../files/own-files.js';
-import {stageFile, type StagedFile} from '../../files/write-files.js';
+import {stageFile, verifyWritable, type StagedFile} from '../../files/write-files.js';
 import type {BundlePlan} from '../plan.js';
 import {withReaders} from '../prebuilt/bundle-readers.js';
 import {archiveKind, readStart} from '../prebuilt/read-tar.js';
@@ -149,8 +149,10 @@ export async function contentDigest(plan: BundlePlan, signal: AbortSignal | unde
 /** Bytes that identify a file: the first header of a tar. */
 const headBytes = 512;
 
-/** Verifies that writing would only replace an archive and a manifest, or empty files. @throws `ERR_OUTPUT` */
-export async function verifyReplaceable(path: string): Promise<void> {
+/** Verifies that writing works, and without `force` only replaces an archive and a manifest. @throws `ERR_OUTPUT` */
+export async function verifyReplaceable(path: string, force = false): Promise<void> {
+  for (const file of [path, manifestPathOf(path)]) await verifyWritable(file);
+  if (force) return;
   const isManifest = (head: Buffer) => ownKind(head.toString('latin1')) === 'manifest';
   await verifyHead(path, 'an archive', (head) => archiveKind(head) !== undefined);
   await verifyHead(manifestPathOf(path), 'the manifest', isManifest);
@@ -158,8 +160,7 @@ export async function verifyReplaceable(path: string): Promise<void> {
 
 async function verifyHead(path: string, what: string, isReplaceable: (head: Buffer) => boolean): Promise<void> {
   const stats = await stat(path).catch(() => undefined);
-  // A folder or a device in its place is reported when the file is written.
-  if (!stats?.isFile() || stats.size === 0) return;
+  if (stats === undefined || stats.size === 0) return;
   const head = await readStart(path, headBytes).catch((error: unknown) => {
     throw outputError(path, error);
   });

@@ -100,9 +100,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
     const names = Object.keys({...this.ctor.baseFlags, ...this.ctor.flags});
     for (const line of misspeltVariables(session.env, names)) session.output.warn(line);
     try {
-      // A dry run has no outcome.
-      if (changes !== 'service' || !('output-env' in this.ctor.flags) || flags['dry-run'] === true)
-        return await this.execute(context);
+      if (changes !== 'service' || !('output-env' in this.ctor.flags)) return await this.execute(context);
       const {withStepOutputs} = await import('../output/step-outputs.js');
       return await withStepOutputs(context, this.id ?? '', () => this.execute(context));
     } catch (error) {

@@ -2,7 +2,7 @@ import {relative} from 'node:path';
 import {inspect} from 'node:util';
 import type {AppliedTarget, TargetDiff, TargetDifference} from '../../operations/targets/options.js';
 import type {Redirect} from '../../backends/contract.js';
-import {replaceTextFile} from '../../files/write-files.js';
+import {replaceTextFile, verifyWritable} from '../../files/write-files.js';
 import {accessHeader} from '../../settings/target-settings.js';
 import {asRecord} from '../../text/json.js';
 import {count} from '../../text/sentence.js';
@@ -109,6 +109,7 @@ export async function withAccess<Result>(
   {output, session, configDirectory}: Pick<CommandContext, 'output' | 'session' | 'configDirectory'>,
   run: (onAccess: (value: string) => void) => Promise<Result>,
 ): Promise<Result> {
+  if (file !== undefined) await verifyWritable(file, 'Pass a different file with --output.');
   const show = () => {
     session.showAccess?.();
     session.showAccess = undefined;

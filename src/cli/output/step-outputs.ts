@@ -6,7 +6,7 @@ import {notOurs} from '../../files/own-files.js';
 import {isDotenv} from '../../text/dotenv.js';
 import {withLock} from '../../files/lock.js';
 import {readTextFile} from '../../files/read-file.js';
-import {replaceTextFile} from '../../files/write-files.js';
+import {replaceTextFile, verifyWritable} from '../../files/write-files.js';
 import type {CommandContext} from '../command/command-context.js';
 import type {Ledger} from '../../pipelines/ledger.js';
 import type {Output} from './output.js';
@@ -25,9 +25,15 @@ export async function withStepOutputs<Document>(
   act: () => Promise<Document>,
 ): Promise<Document> {
   const {cwd, env, output, session} = context;
-  const {'output-env': outputEnv} = context.flags;
+  const {'output-env': outputEnv, 'dry-run': dryRun} = context.flags;
   const envFile = typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : undefined;
   const unset = Object.fromEntries(Object.keys(outputsOf({})).map((name) => [dotenvName(name), undefined]));
+  if (envFile !== undefined) {
+    await verifyWritable(envFile, 'Pass a different file with --output-env.');
+    await linesOf(envFile);
+  }
+  // A dry run has no outcome.
+  if (dryRun === true) return act();
   if (envFile !== undefined) await writeEnvFile(envFile, unset, output);
   const report = async (result: string) => {
     const facts = knownOf(session.ledgers);

@@ -1,4 +1,4 @@
-import {readFile, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {createPluginBench} from '../with-plugins.js';
@@ -47,9 +47,15 @@ async function endsOf({mycli}: Pick<RuntimeBench, 'mycli'>, args: readonly strin
   return ends;
 }
 
-test('each command with a dry run is in the table', async () => {
+/** The flags of each command with `--dry-run`. */
+async function commandsWithDryRun() {
   const {commands} = JSON.parse(await readFile(manifest, 'utf8')) as {commands: Record<string, {flags: object}>};
-  const known = Object.keys(commands).filter((id) => 'dry-run' in (commands[id]?.flags ?? {}));
+  const flags = Object.entries(commands).map(([id, command]) => [id, Object.keys(command.flags)] as const);
+  return new Map(flags.filter(([, names]) => names.includes('dry-run')));
+}
+
+test('each command with a dry run is in the table', async () => {
+  const known = [...(await commandsWithDryRun()).keys()];
   expect(known.filter((id) => id !== 'bundle:build')).toEqual(Object.keys(rows));
 });
 
@@ -77,6 +83,28 @@ test.each(['legacy', 'api'])('a dry run refuses what the run refuses, in the sam
     const ends = await endsOf(bench, ['push', '--target', 'staging', ...flags], refused);
     expect(ends).toMatchObject([{code: 4}, {code: 4}]);
   }
+});
+
+test('a dry run refuses a file that the run refuses, before either changes anything', async () => {
+  await using bench = await createRuntimeBench({MYCLI_RUNTIME_BACKEND: 'legacy'});
+  await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify(configuration));
+  expect((await bench.mycli(['push', '--target', 'staging', '--wait'])).code).toBe(0);
+  await mkdir(join(bench.project, 'folder.json'));
+  const changes = () => bench.runtime.requests.filter(({method}) => method !== 'GET');
+  const before = changes().length;
+  for (const [command, flags] of await commandsWithDryRun()) {
+    const args = rows[command]?.args('staging') ?? ['build', '--force'];
+    for (const flag of flags.filter((name) => ['output-env', 'events', 'output'].includes(name))) {
+      // The manifest of an archive is a file, too.
+      const manifests = command === 'bundle:build' && flag === 'output' ? ['folder'] : [];
+      for (const file of [join('missing', 'file'), join('mycli.config.json', 'file'), 'folder.json', ...manifests]) {
+        const [dryRun, run] = await endsOf(bench, [command, ...args, `--${flag}`, file]);
+        expect(dryRun, `${command} --${flag} ${file}`).toEqual(run);
+        expect(run, `${command} --${flag} ${file}`).toMatchObject({code: 3, error: 'ERR_OUTPUT'});
+      }
+    }
+  }
+  expect(changes()).toHaveLength(before);
 });
 
 test('a dry run refuses a backend that lacks what the run needs', async () => {

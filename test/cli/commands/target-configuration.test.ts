@@ -1,6 +1,9 @@
+import {rmSync} from 'node:fs';
 import {readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import type {RequestRecord} from '../../../src/testing.js';
+import {makeFolder} from '../../folder.js';
 import {binary, start} from '../spawn-cli.js';
 import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
 
@@ -156,10 +159,16 @@ describe('target:diff and target:apply', () => {
   });
 
   test('the value of a new access header is shown if its file cannot be written, which is an error', async () => {
-    await bench.mycli(['push', '--target', 'staging', '--wait']);
-    await configure({targets: {staging: {access: true}}});
-    const {code, stdout, stderr} = await bench.mycli(['target:apply', 'staging', '--yes', '--output', 'build']);
-    expect({code, stderr}).toEqual({code: 3, stderr: expect.stringMatching(/^Error: .*build/m)});
+    const folder = await makeFolder();
+    const onRequest = ({route}: RequestRecord) => {
+      if (route === 'access') rmSync(folder, {recursive: true, force: true});
+    };
+    await using vanishing = await createRuntimeBench({MYCLI_RUNTIME_BACKEND: 'legacy'}, {onRequest});
+    await vanishing.mycli(['push', '--target', 'staging', '--wait']);
+    await writeFile(join(vanishing.project, 'mycli.config.json'), '{"targets": {"staging": {"access": true}}}');
+    const path = join(folder, 'access.txt');
+    const {code, stdout, stderr} = await vanishing.mycli(['target:apply', 'staging', '--yes', '--output', path]);
+    expect({code, stderr}).toEqual({code: 3, stderr: expect.stringMatching(/^Error: .* cannot be written/m)});
     expect(stdout).toMatch(/^x-sfdc-access-control: mycli-access-[\w-]{32}$/m);
   });
 
