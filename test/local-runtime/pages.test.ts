@@ -99,6 +99,8 @@ describe('the pages', () => {
     const {body} = await page(runtime, '-/projects/shop/bundles/2');
     const [, link = '', name] = /href="([^"]*)" download="([^"]*)"/.exec(body) ?? [];
     expect(name).toBe('bundle-2.tar.gz');
+    // One has to open what holds the button, also without JavaScript.
+    expect(body).toMatch(/<details><summary>Delete bundle 2…<\/summary>\n<form [^]*<button>Delete bundle 2<\/button>/);
     expect((await send(link.replaceAll('&amp;', '&'))).status).toBe(200);
     expect((await post(runtime, 'projects/shop/bundles/1/delete', {})).status).toBe(409);
     expect((await post(runtime, 'projects/shop/bundles/2/delete', {}, {origin: 'http://evil'})).status).toBe(403);
@@ -119,6 +121,19 @@ describe('the pages', () => {
     expect(found).toContain('Bundle 51 Release <51>');
     expect(found).not.toContain('Bundle 50 ');
     expect(await texts('?filter=none')).toContain('No bundle matches the filter.');
+  });
+
+  test('show the cards of all targets and projects, and what to do only where it can be done', async () => {
+    const {client, runtime} = await startRuntime();
+    const archive = await v2Archive();
+    await client.pushV2(archive);
+    expect(textOf((await page(runtime, '-/projects/shop')).body)).not.toContain('Open a project');
+    for (let number = 1; number <= 51; number += 1) {
+      await client.pushV2(archive, {}, `other-${number}`);
+      await client.legacy(`projects/shop/target/t${number}/deploy/`, client.json({bundle_id: 1}));
+    }
+    const cards = async (path: string) => (await page(runtime, path)).body.match(/<li class="card">/g)?.length;
+    expect([await cards(''), await cards('-/projects/shop')]).toEqual([102, 51]);
   });
 
   test('say how many deployments there are if they list only the newest', async () => {

@@ -42,7 +42,8 @@ ${sizes(files)}
 <h2>Configuration</h2>
 ${page.textBlock('Values of the configuration', values)}
 <h2>Delete</h2>
-<form action="${projectPath(projectSlug)}/bundles/${bundle.id}/delete" method="post"><button>Delete bundle ${bundle.id}</button></form>`;
+<details><summary>Delete bundle ${bundle.id}…</summary>
+<form action="${projectPath(projectSlug)}/bundles/${bundle.id}/delete" method="post">It cannot be restored. <button>Delete bundle ${bundle.id}</button></form></details>`;
   return page.pageAnswer({title: `Bundle ${bundle.id}`, content});
 }
 

@@ -10,7 +10,7 @@ import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import type {Target, TargetPhase} from '../store/target-records.js';
 import * as page from './page.js';
 
-/** How many bundles, deployments or projects a page shows. */
+/** How many bundles or deployments a page shows. */
 const listed = 50;
 
 export function projectPath(projectSlug: string): string {
@@ -24,7 +24,7 @@ function targetPath({projectSlug, targetSlug}: SiteName): string {
 /** The first page: what runs where, and what happened last. */
 export function showOverview(call: Call): Promise<Response> {
   const {store} = call.context;
-  const projects = store.projects().slice(0, listed);
+  const projects = store.projects();
   const content = html`${page.livePart('targets', projects.length === 0 ? welcome(call.origin) : targetCards(call, projects))}
 ${page.liveSection('Newest deployments', deploymentTable(call, store.deployments(), 8))}`;
   return page.pageAnswer({title: 'What runs here', content});
@@ -51,7 +51,7 @@ ${page.textBlock('Command', 'mycli bundle:push --project my-shop --target stagin
 /** The targets of projects: the state of each, its app, what it serves since when, and the names of its variables. */
 function targetCards(call: Call, projects: readonly string[]): page.Html {
   const cards = projects.flatMap((projectSlug) => {
-    const targets = call.context.targets.list(projectSlug).slice(0, listed);
+    const targets = call.context.targets.list(projectSlug);
     const place = html`<a href="${projectPath(projectSlug)}">${page.foreign(projectSlug)}</a>`;
     const none = html`<li class="card"><p class="place">${place}</p><p class="soft">Nothing has been deployed yet.</p></li>`;
     return targets.length === 0 ? [none] : targets.map((target) => targetCard(call, target, place));
@@ -121,7 +121,7 @@ function deploymentTable({context}: Call, deployments: readonly DeploymentRecord
       page.foreign(deployment.createdBy),
       rollbackForm(deployment, context) ?? '–',
     ]),
-    empty: 'Nothing has been deployed yet. Open a project to deploy a bundle.',
+    empty: 'Nothing has been deployed yet.',
   });
   return html`${table}${deployments.length > longest && html`<p>The newest ${longest} of ${deployments.length}.</p>`}`;
 }
