@@ -5,6 +5,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {Worker} from 'node:worker_threads';
 import type {Guard} from '../../modules/load-module.js';
 import * as v from 'valibot';
+import {settingKeys} from '../../settings/definitions.js';
 import {findConfigFile, loadConfigFile, type ConfigSearch} from '../settings/config-file.js';
 import type {ConfigFile} from '../settings/settings.js';
 import {pathFrom} from '../settings/text.js';
@@ -31,7 +32,10 @@ export async function answerCompletion(typed: readonly string[], options: HostOp
   // Shells complete words as they were typed, but run the command with the home folder in place of `~`.
   const words = typed.map((word, at) => (at < typed.length - 1 && word.startsWith('~/') ? pathFrom('', word) : word));
   const cwd = resolve(session.cwd, givenValue(words, '--cwd', '-C') ?? '');
-  const knownValues = async (flag: string) => (flag === 'runtime-backend' ? ['auto', 'api', 'legacy'] : []);
+  const knownValues = async (name: string) => {
+    if (name === 'setting') return settingKeys;
+    return name === 'runtime-backend' ? ['auto', 'api', 'legacy'] : [];
+  };
   const configuredValues = async (flag: string) => {
     if (!['project', 'target', 'runtime-backend'].includes(flag)) return [];
     const search = {cwd, guardCode: withinLimit(session.guardCode), warn: () => undefined};

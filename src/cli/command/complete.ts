@@ -19,12 +19,12 @@ export interface KnownCommands {
 
 /**
  * @param words What follows `mycli`, up to the cursor. The last one is being typed, or empty.
- * @param valuesOf The known values of a flag.
+ * @param valuesOf The known values of a flag or an argument.
  */
 export async function complete(
   words: readonly string[],
   known: KnownCommands,
-  valuesOf: (flag: string) => Promise<readonly string[]>,
+  valuesOf: (name: string) => Promise<readonly string[]>,
 ): Promise<Completion> {
   // A blank is an empty word, which PowerShell does not pass.
   const current = words.at(-1)?.trim() ?? '';
@@ -45,26 +45,25 @@ export async function complete(
   }
 
   const {flags} = command;
-  const [, assigned, value = ''] = /^--([\w-]+)=(.*)$/s.exec(current) ?? [];
+  const [, prefix = '', assigned, value = ''] = /^(--([\w-]+)=)?(.*)$/s.exec(current) ?? [];
   const flag = assigned === undefined ? optionOf(rest.at(-1) ?? '', flags) : flags[assigned];
   const isPastFlags = rest.includes('--');
   if (flag?.type === 'option' && !isPastFlags) {
-    const typed = assigned === undefined ? current : value;
-    const prefix = assigned === undefined ? '' : `--${assigned}=`;
     const source = flag.helpValue === 'SLUG' && flag.name !== 'project' ? 'target' : flag.name;
-    const values = [...(flag.options ?? []), ...(await valuesOf(source))].filter((item) => item.startsWith(typed));
-    return {words: values.map((item) => [prefix + item, '']), paths: pathsAt(typed, prefix, flag.helpValue)};
+    const values = [...(flag.options ?? []), ...(await valuesOf(source))].filter((item) => item.startsWith(value));
+    return {words: values.map((item) => [prefix + item, '']), paths: pathsAt(value, prefix, flag.helpValue)};
   }
   if (current.startsWith('-') && !isPastFlags) return {words: flagNames(flags, rest, current)};
   const typed = argumentsIn(rest, flags);
   const args = Object.values(command.args);
   const last = args.at(-1);
   const {name = '', description = '', options = []} = args[typed.length] ?? (last?.multiple === true ? last : {});
-  const targets = name === 'slug' || /\brunning:/.test(description) ? await valuesOf('target') : [];
+  const targets = /\brunning:/.test(description) ? await valuesOf('target') : [];
   const sources: readonly string[] = [
     ...options,
     ...(/\blatest\b/.test(description) ? ['latest'] : []),
-    ...targets.map((target) => (name === 'slug' ? target : `running:${target}`)),
+    ...(await valuesOf(name === 'slug' ? 'target' : name)),
+    ...targets.map((target) => `running:${target}`),
   ];
   const fitting = sources.filter((item) => item.startsWith(current) && !typed.includes(item));
   // After the colon, fish would offer files.
@@ -131,6 +130,8 @@ function pathsAt(typed: string, prefix: string, help: string | string[] = ''): C
   const text = [help].flat().join(' ');
   const [at] = /^(?:[^/=]+=)?@/.exec(typed) ?? [];
   if (at !== undefined) return {kind: 'files', behind: prefix + at};
+  // Shells put the home folder in its place only where a word begins with it.
+  if (prefix !== '' && typed.startsWith('~')) return undefined;
   if (/\b(?:file|archive)\b/i.test(text)) return {kind: 'files', behind: prefix};
   return /\b(?:dir|folder)\b/i.test(text) ? {kind: 'directories', behind: prefix} : undefined;
 }

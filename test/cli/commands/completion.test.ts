@@ -63,6 +63,10 @@ test.each([
   ['help --cw', ['']],
   ['open ', ['']],
   ['env:set --from ', [':files']],
+  ['config:show targetS', ['targetSlug', 'targetSettings']],
+  ['push --config=~/my', ['']],
+  ['--cwd=~/si', ['']],
+  ['push --api-key=@~/ke', [':files']],
 ])('completion: %j goes on with %j', async (line, words) => {
   expect(await completed(line)).toEqual(words);
 });
