@@ -33,12 +33,10 @@ export function maskingLogger(logger: Logger, redact: (text: string) => string):
 
 /** Masks secrets, to which more may be added, and their lines: plain, encoded, in base64 or hex, broken into lines. */
 export function createMasker(secrets: readonly string[]): (text: string) => string {
-  let count = 0;
-  let forms: readonly string[] = [];
+  const known: (readonly FormsFor[])[] = [];
   return (text) => {
-    if (secrets.length !== count) forms = formsOf(secrets);
-    count = secrets.length;
-    return maskForms(text, forms);
+    for (const secret of secrets.slice(known.length)) known.push([secret, ...passwordsIn(secret)].map(formsOf));
+    return maskForms(text, known.flat());
   };
 }
 
@@ -87,10 +85,10 @@ function utf8(text: string): string {
 }
 
 /** Masks what is a form once it is decoded. A regular expression of a long secret could exceed its limits. */
-function maskForms(text: string, forms: readonly string[]): string {
+function maskForms(text: string, known: readonly FormsFor[]): string {
   const bytes = text.replaceAll(parts, bytesOf);
   const secret = new Uint8Array(bytes.length);
-  for (const form of forms) {
+  for (const form of known.flatMap((formsFor) => formsFor(bytes.length))) {
     for (let start = bytes.indexOf(form); start !== -1; start = bytes.indexOf(form, start + form.length))
       secret.fill(1, start, start + form.length);
   }
@@ -116,22 +114,26 @@ function maskForms(text: string, forms: readonly string[]): string {
 
 const [shortest, shortestLine] = [4, 8];
 
-/** The bytes to look for. */
-function formsOf(secrets: readonly string[]): readonly string[] {
-  const forms = secrets
-    .flatMap((secret) => [secret, ...passwordsIn(secret)])
-    .filter(({length}) => length >= shortest)
-    .flatMap((secret) => {
-      const lines = secret.split(/[\n\r]+/).map((line) => line.trim());
-      // The first and the last line of a key in PEM are no secret.
-      const secretLines = lines.filter((line) => line.length >= shortestLine && !line.startsWith('-----'));
-      const base64 = [secret, formEncode(secret)].flatMap(base64FormsOf);
-      const hex = Buffer.from(secret).toString('hex');
-      return [secret, ...(lines.length > 1 ? secretLines : []), ...base64, hex, hex.toUpperCase()];
-    });
+/** The bytes to look for in a text with so many. */
+type FormsFor = (length: number) => readonly string[];
+
+function formsOf(secret: string): FormsFor {
+  if (secret.length < shortest) return () => [];
+  const lines = secret.split(/[\n\r]+/).map((line) => line.trim());
+  // The first and the last line of a key in PEM are no secret.
+  const secretLines = lines.filter((line) => line.length >= shortestLine && !line.startsWith('-----'));
   // `\b` may be what is encoded, or encode something.
-  const bytes = forms.flatMap((form) => [form.replaceAll(parts, bytesOf), compared(utf8(form))]);
-  return [...new Set(bytes)].filter((form) => form.length >= shortest);
+  const plain = [secret, ...(lines.length > 1 ? secretLines : [])]
+    .flatMap((text) => [text.replaceAll(parts, bytesOf), compared(utf8(text))])
+    .filter((form) => form.length >= shortest);
+  const encode = () => {
+    const base64 = [secret, formEncode(secret)].flatMap(base64FormsOf).map(compared);
+    const hex = Buffer.from(secret).toString('hex');
+    return [...new Set([...plain, ...base64, hex, hex.toUpperCase()])];
+  };
+  let all: readonly string[] | undefined;
+  // In base64 and hex, a secret is no shorter. Encoding one of many megabytes takes a second.
+  return (length) => (length < secret.length ? plain : (all ??= encode()));
 }
 
 /** The user and password of a URL, also one that is invalid because the password contains a slash or the like. */

@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {createRedactor, isInsecureOrigin, normalizeOrigin} from '../../src/http/index.js';
 import {responseError, serverMessage} from '../../src/http/errors/response-error.js';
 import {shownAddress} from '../../src/http/origin.js';
-import {isSecretName, passwordsIn} from '../../src/http/redact.js';
+import {createMasker, isSecretName, passwordsIn} from '../../src/http/redact.js';
 
 test.each(['a.', 'a://', 'http://', 'a://b:', 'http://a,', 'authorization ', '@://', 'a://@', 'http://?#'])(
   'megabytes of %j are masked in one pass',
@@ -173,6 +173,36 @@ describe('createRedactor', () => {
     'https://host.test/?q=a:b',
   ])('finds no password in %j', (text) => {
     expect(passwordsIn(text)).toEqual([]);
+  });
+
+  test.each(['a1b2', 'ä+ö/', '\u{1F511}\u{1F511}', 'a b&c%', 'a1b2c'])(
+    'masks what only is %j in base64 or hex',
+    (short) => {
+      const bytes = Buffer.from(short);
+      const core = (before: string, from: number, to: number) =>
+        Buffer.from(before + short)
+          .toString('base64')
+          .slice(from, to);
+      const ends = [0, 1, 2].map((offset) => Math.floor(((offset + bytes.length) * 4) / 3));
+      const texts = [
+        bytes.toString('base64url'),
+        bytes.toString('hex'),
+        core('u', 2, ends[1] ?? 0),
+        core('us', 3, ends[2] ?? 0),
+      ];
+      for (const text of texts) expect(createRedactor([short])(text), text).toBe('***');
+    },
+  );
+
+  test('reads each secret once, and masks those that are added', () => {
+    let reads = 0;
+    const secrets = ['first-one'];
+    Object.defineProperty(secrets, 0, {get: () => `first-${String((reads += 1))}`});
+    const mask = createMasker(secrets);
+    expect(mask('first-1 second-one')).toBe('*** second-one');
+    secrets.push('second-one');
+    expect(mask('first-1 second-one')).toBe('*** ***');
+    expect(reads).toBe(1);
   });
 
   test('leaves very short secrets alone', () => {

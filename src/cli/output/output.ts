@@ -73,10 +73,10 @@ export class Output implements Logger {
   readonly #options: OutputOptions;
   readonly #writeStdout: Writable['write'];
   readonly #writeStderr: Writable['write'];
-  readonly #secrets = new Set<string>();
+  #secrets: string[] = [];
   readonly #warnings = new Set<string>();
   readonly #shownUrls = new Set<string>();
-  #redact = createRedactor([], this.#shownUrls);
+  #redact = createRedactor(this.#secrets, this.#shownUrls);
   #hints: HintContext = {...nowhere, aliases: new Map()};
   #documentWritten = false;
   #hasLines = false;
@@ -113,8 +113,7 @@ export class Output implements Logger {
   }
 
   addSecrets(values: readonly string[]): void {
-    for (const value of values) this.#secrets.add(value);
-    this.#redact = createRedactor(this.secrets, this.#shownUrls);
+    for (const value of values) if (!this.#secrets.includes(value)) this.#secrets.push(value);
   }
 
   /** Shows this URL with its query, wherever it is printed. */
@@ -124,8 +123,8 @@ export class Output implements Logger {
 
   /** Shows these values from now on, for a command that returns them. */
   revealSecrets(values: readonly string[]): void {
-    for (const value of values) this.#secrets.delete(value);
-    this.#redact = createRedactor(this.secrets, this.#shownUrls);
+    this.#secrets = this.#secrets.filter((secret) => !values.includes(secret));
+    this.#redact = createRedactor(this.#secrets, this.#shownUrls);
   }
 
   /** Sends what plugins and configuration files print to stderr: stdout is for results. */
