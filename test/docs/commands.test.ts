@@ -148,6 +148,22 @@ test.each(pages)('%s: its command lines can be pasted into a shell that takes no
   expect(commentsIn(readFileSync(path.join(root, page), 'utf8'))).toEqual([]);
 });
 
+test.each(pages.filter((page) => page.startsWith('docs/guides')))(
+  '%s: a variable is set for PowerShell, too',
+  (page) => {
+    const blocks = blocksOf(readFileSync(path.join(root, page), 'utf8'));
+    const unset = blocks.filter(([, language, lines = ''], at) => {
+      return (
+        language === 'sh' &&
+        /^ *export /m.test(lines) &&
+        !lines.startsWith('#!') &&
+        blocks[at + 1]?.[1] !== 'powershell'
+      );
+    });
+    expect(unset).toEqual([]);
+  },
+);
+
 test('comments in command lines are found', () => {
   expect(commentsIn('```sh\nmycli push # or deploy\n# later\n```\n')).toEqual(['mycli push # or deploy', '# later']);
   expect(commentsIn('```sh\n#!/bin/sh\nmycli push # or deploy\n```\n')).toEqual([]);
