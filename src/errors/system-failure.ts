@@ -47,3 +47,10 @@ export function outputError(path: string, error: unknown): RuntimeCliError {
     cause: error,
   });
 }
+
+/** For `catch` of what writes a file: throws `outputError`. */
+export function cannotWrite(path: string): (error: unknown) => never {
+  return (error) => {
+    throw outputError(path, error);
+  };
+}

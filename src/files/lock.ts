@@ -2,7 +2,7 @@ import {mkdtemp, readdir, rmdir, stat, utimes} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {createError, isRuntimeCliError} from '../errors/index.js';
-import {outputError} from '../errors/system-failure.js';
+import {cannotWrite} from '../errors/system-failure.js';
 import {hasDied, ownPid, ownPidSpace} from './ownership.js';
 
 /** How often a lock shows that its owner lives, in milliseconds, to those who cannot ask for its process. */
@@ -43,9 +43,7 @@ export async function takeLock(path: string, {patienceMs} = {patienceMs: 20_000}
 
 async function makeLock(path: string, until: number): Promise<string> {
   for (;;) {
-    const own = await mkdtemp(`${prefixOf(path)}${ownPid}-${ownPidSpace()}-`).catch((error: unknown) => {
-      throw outputError(path, error);
-    });
+    const own = await mkdtemp(`${prefixOf(path)}${ownPid}-${ownPidSpace()}-`).catch(cannotWrite(path));
     const other = await findOther(path, own);
     if (other === undefined) return own;
     await remove(own);

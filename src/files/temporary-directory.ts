@@ -1,7 +1,7 @@
 import {rmSync} from 'node:fs';
 import {lstat, mkdtemp, readdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
-import {outputError} from '../errors/system-failure.js';
+import {cannotWrite} from '../errors/system-failure.js';
 import {isAlive, isOwn, ownPid, ownPidSpace} from './ownership.js';
 
 /** A private temporary folder. */
@@ -23,9 +23,7 @@ const abandonedAfter = 7 * 24 * 60 * 60 * 1000;
 
 /** Creates `mycli-<pid>-<PID namespace>-<random>` in `parent`, for its owner alone. `pid`: who will remove it. */
 export async function createTemporaryDirectory(parent: string, pid: number): Promise<TemporaryDirectory> {
-  const path = await mkdtemp(join(parent, `mycli-${String(pid)}-${ownPidSpace()}-`)).catch((error: unknown) => {
-    throw outputError(parent, error);
-  });
+  const path = await mkdtemp(join(parent, `mycli-${String(pid)}-${ownPidSpace()}-`)).catch(cannotWrite(parent));
   return {
     path,
     remove: () => rm(path, {recursive: true, force: true, maxRetries}),

@@ -5,7 +5,7 @@ import type {Writable} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
 import {createError} from '../errors/index.js';
 import {onWindows} from '../text/platform.js';
-import {systemCode, outputError} from '../errors/system-failure.js';
+import {systemCode, cannotWrite, outputError} from '../errors/system-failure.js';
 import {isTrusted} from './ownership.js';
 import {readJsonFile} from './read-file.js';
 import {createSweptDirectory} from './temporary-directory.js';
@@ -77,10 +77,7 @@ export async function stageFile<Result>(
   try {
     return {
       result: await write(stream),
-      place: () =>
-        moveFile(temporary, path).catch((error: unknown) => {
-          throw outputError(path, error);
-        }),
+      place: () => moveFile(temporary, path).catch(cannotWrite(path)),
       discard: () => directory.remove(),
     };
   } catch (error) {
@@ -110,9 +107,7 @@ export async function replaceTextFile(path: string, text: string, mode?: number)
 /** Refuses a file that could not be replaced, before any work is done for it. @throws RuntimeCliError `ERR_OUTPUT` */
 export async function verifyWritable(path: string, advice?: string): Promise<void> {
   verifyRegular(path, advice);
-  await access(join(dirname(path), sep), constants.W_OK).catch((error: unknown) => {
-    throw outputError(path, error);
-  });
+  await access(join(dirname(path), sep), constants.W_OK).catch(cannotWrite(path));
 }
 
 /** Refuses to write to a link, a named pipe, where opening it would block, or a device, which would be replaced. */

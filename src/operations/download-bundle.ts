@@ -2,7 +2,7 @@ import {basename, resolve} from 'node:path';
 import type {BundleInspection, DownloadBundleOptions, DownloadBundleResult} from './bundle-options.js';
 import type {BackendCapability, BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
 import {backendTitle} from '../backends/names.js';
-import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
+import {cannotWrite, outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {exists} from '../files/read-file.js';
@@ -83,9 +83,7 @@ export async function downloadBundleFrom(open: OpenBackend, options: Destination
     const manifest = await readManifest(path).catch(() => undefined);
     const verified = reported !== undefined || manifest?.sha256 === sha256;
     await verifyOutput(path, force);
-    await moveFile(part.path, path).catch((error: unknown) => {
-      throw outputError(path, error);
-    });
+    await moveFile(part.path, path).catch(cannotWrite(path));
     await part.forgetState();
     if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, despite its name.`);
     const files = entries.length;

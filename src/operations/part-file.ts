@@ -5,7 +5,7 @@ import {finished} from 'node:stream/promises';
 import {isDeepStrictEqual} from 'node:util';
 import * as v from 'valibot';
 import type {DownloadRequest, DownloadResume, DownloadStart} from '../backends/contract.js';
-import {outputError} from '../errors/system-failure.js';
+import {cannotWrite, outputError} from '../errors/system-failure.js';
 import {isOwn} from '../files/ownership.js';
 import {readJsonFile} from '../files/read-file.js';
 
@@ -59,9 +59,7 @@ export class PartFile {
   ): Promise<void> {
     const {path} = this;
     if (resume === undefined) await this.discard();
-    const handle = await open(path, resume === undefined ? 'ax' : 'a', 0o666).catch((error: unknown) => {
-      throw outputError(path, error);
-    });
+    const handle = await open(path, resume === undefined ? 'ax' : 'a', 0o666).catch(cannotWrite(path));
     let total: number | undefined;
     let transferred = 0;
     const onStart = (start: DownloadStart) => {
@@ -122,9 +120,7 @@ export class PartFile {
   }
 
   async #remove(path: string): Promise<void> {
-    await rm(path, {force: true}).catch((error: unknown) => {
-      throw outputError(path, error);
-    });
+    await rm(path, {force: true}).catch(cannotWrite(path));
   }
 }
 

@@ -2,7 +2,7 @@ import {rm, stat} from 'node:fs/promises';
 import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {createError} from '../../errors/index.js';
-import {outputError} from '../../errors/system-failure.js';
+import {cannotWrite} from '../../errors/system-failure.js';
 import {ownKind} from '../../files/own-files.js';
 import {stageFile, verifyWritable, type StagedFile} from '../../files/write-files.js';
 import type {BundlePlan} from '../plan.js';
@@ -98,9 +98,7 @@ async function placeWithManifest(archive: StagedFile<unknown>, bundle: Bundle, m
   const old = manifestPathOf(bundle.path);
   const manifest = await stageFile(old, mode, (stream) => pipeline([manifestText(bundle)], stream));
   try {
-    await rm(old, {force: true}).catch((error: unknown) => {
-      throw outputError(old, error);
-    });
+    await rm(old, {force: true}).catch(cannotWrite(old));
     await archive.place();
     await manifest.place();
   } finally {
@@ -161,9 +159,7 @@ export async function verifyReplaceable(path: string, force = false): Promise<vo
 async function verifyHead(path: string, what: string, isReplaceable: (head: Buffer) => boolean): Promise<void> {
   const stats = await stat(path).catch(() => undefined);
   if (stats === undefined || stats.size === 0) return;
-  const head = await readStart(path, headBytes).catch((error: unknown) => {
-    throw outputError(path, error);
-  });
+  const head = await readStart(path, headBytes).catch(cannotWrite(path));
   if (isReplaceable(head)) return;
   throw createError('ERR_OUTPUT', `${path} exists and is not ${what} of a bundle, so it was not replaced.`, {
     suggestions: ['Pass --output FILE to write the bundle elsewhere, or --force to replace the file.'],

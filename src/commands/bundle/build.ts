@@ -43,11 +43,9 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild, 'bundle
     const {format, output = format === 'v1' ? 'bundle.tar' : 'bundle.tar.gz', force} = this.flags;
     const dryRun = this.flags['dry-run'];
     const toStdout = output === '-' && !dryRun;
-    if (toStdout && context.output.json) {
-      throw createError('ERR_USAGE', '--json and --output - cannot be used together: both write to stdout.');
-    }
     if (toStdout && context.output.stdoutClaimed) {
-      throw createError('ERR_USAGE', '--events - and --output - cannot be used together: both write to stdout.');
+      const other = context.output.json ? '--json' : '--events -';
+      throw createError('ERR_USAGE', `${other} and --output - cannot be used together: both write to stdout.`);
     }
     const stdout = toStdout ? context.output.claimStdout() : undefined;
     const loaded = await context.loadSettings();
