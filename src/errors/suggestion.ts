@@ -94,6 +94,7 @@ export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
   'bundle:deploy': target,
   'bundle:diff': project,
   'bundle:history': target,
+  'bundle:inspect': project,
   'bundle:list': project,
   'bundle:promote': target,
   'bundle:push': [...target, ...folders],

@@ -73,8 +73,14 @@ export function blameUserCode(error: unknown, root: string, cwd: string): unknow
 }
 
 type Flags = Readonly<
-  Record<string, Pick<Interfaces.OptionFlag<unknown>, 'char' | 'required' | 'helpValue' | 'summary'>>
+  Record<string, Pick<Interfaces.OptionFlag<unknown>, 'name' | 'char' | 'required' | 'helpValue' | 'summary'>>
 >;
+
+interface CommandLine {
+  readonly flags?: Flags;
+  readonly args?: object;
+  readonly argv?: readonly string[];
+}
 
 /** An error of oclif, with an exit code. The other keys are those of errors about the command line. */
 export interface OclifError extends Error {
@@ -84,11 +90,7 @@ export interface OclifError extends Error {
   readonly flags?: readonly string[];
   readonly args?: readonly (string | {readonly name: string; readonly description?: string})[];
   readonly parse?: {
-    readonly input?: {
-      readonly flags?: Flags;
-      readonly args?: object;
-      readonly argv?: readonly string[];
-    };
+    readonly input?: CommandLine;
     readonly output?: ParsedFlags;
   };
 }
@@ -128,33 +130,21 @@ interface Description {
 }
 
 function describe({message, flags: unknown = [], args = [], parse}: OclifError, command?: string): Description {
-  const flags = Object.keys(parse?.input?.flags ?? {});
-  const typed = parse?.input?.argv ?? [];
-  if (unknown.length > 0) {
-    const known = {flags, args: Object.keys(parse?.input?.args ?? {})};
-    return describeUnknownFlags(unknown, typed, known, command);
-  }
+  const line = parse?.input ?? {};
+  if (unknown.length > 0) return describeUnknownFlags(unknown, line, command);
   const extra = args.filter((arg) => typeof arg === 'string');
-  const waitedFor = typed.find((_, at) => ['-w', '--wait'].includes(typed[at - 1] ?? ''));
-  if (waitedFor !== undefined && waitedFor === extra[0] && /^\d+$/.test(waitedFor)) {
-    const suggestions = [`--wait takes no value. To wait ${waitedFor} seconds at most, pass --timeout ${waitedFor}.`];
-    return {message: `Unexpected argument: ${waitedFor}`, suggestions};
-  }
-  const parts = suggestJoined(extra[0], typed, parse?.input?.flags);
-  if (extra.length > 0) return command === 'auth:login' ? hiddenExtra : describeExtra(extra, flags, parts, command);
+  if (extra.length > 0) return command === 'auth:login' ? hiddenExtra : describeExtra(extra, line, command);
   const missing = args.filter((arg) => typeof arg !== 'string');
   if (missing.length > 0) {
     const names = missing.map(({name}) => name.toUpperCase()).join(', ');
-    const lists: readonly Suggestion[] = missing.some(({name}) => name === 'bundle')
-      ? [['Run ', {run: ['bundle:list']}, ' to list the bundles.']]
-      : [];
-    const push: readonly Suggestion[] =
-      command === 'bundle:deploy' ? [['To push a build, run ', {run: ['bundle:push']}]] : [];
-    const suggestions = [...missing.flatMap(({description = []}) => description), ...lists, ...push];
+    const suggestions: Suggestion[] = missing.flatMap(({description = []}) => description);
+    if (missing.some(({name}) => name === 'bundle'))
+      suggestions.push(['Run ', {run: ['bundle:list']}, ' to list the bundles.']);
+    if (command === 'bundle:deploy') suggestions.push(['To push a build, run ', {run: ['bundle:push']}]);
     return {message: `Missing ${missing.length === 1 ? 'argument' : 'arguments'}: ${names}`, suggestions};
   }
   const given = parse?.output?.flags;
-  const lacking = Object.entries(parse?.input?.flags ?? {}).find(
+  const lacking = Object.entries(line.flags ?? {}).find(
     ([name, {required}]) => required === true && given !== undefined && given[name] === undefined,
   );
   if (lacking !== undefined) {
@@ -201,49 +191,55 @@ const argumentNouns: Readonly<Record<string, string>> = {
   project: 'project',
 };
 
-/** How to pass a value of which the argument is a part: `--message 'fix it'`, `--columns id,status`. */
-function suggestJoined(extra = '', typed: readonly string[], flags: Flags = {}): readonly string[] {
-  const at = typed.slice(0, typed.indexOf(extra)).findLastIndex((word) => word.startsWith('-'));
-  const words = leadingWords(typed.slice(at + 1));
-  const is = ([name, {char}]: [string, Flags[string]]) => typed[at] === `--${name}` || typed[at] === `-${String(char)}`;
-  const [name = '', flag] = Object.entries(flags).find(is) ?? [];
+/** How to pass a value of which an argument is a part: `--message 'fix it'`, `--columns id,status`. */
+function suggestJoined(argument: string, typed: readonly string[], flags: Flags): readonly string[] {
+  const at = typed.slice(0, typed.lastIndexOf(argument)).findLastIndex((word) => word.startsWith('-'));
+  const flag = Object.values(flags).find((each) => isNamed(typed[at] ?? '', each));
   const separator = {NAMES: ',', TEXT: ' '}[String(flag?.helpValue)];
-  return separator === undefined ? [] : [`Pass ${shellLine(`--${name}`, words.join(separator))}.`];
+  if (flag === undefined || separator === undefined) return [];
+  return [`Pass ${shellLine(`--${flag.name}`, leadingWords(typed.slice(at + 1)).join(separator))}.`];
+}
+
+/** What to do with a bundle that a command takes in another place, or not at all. */
+function suggestBundle(bundle: string, flags: Flags, command?: string): Suggestion {
+  if (command === 'bundle:deploy') return ['Pass the bundle first: ', {run: [command, bundle, '--target', 'SLUG']}];
+  if ('from' in flags) return ['To deploy a bundle, run ', {run: ['bundle:deploy', bundle]}];
+  return 'to' in flags ? `Pass --to ${bundle}.` : ['To see a bundle, run ', {run: ['bundle:inspect', bundle]}];
 }
 
 /** Users type targets, projects and bundles as arguments where commands have flags for them. */
 function describeExtra(
   extra: readonly string[],
-  flags: readonly string[],
-  parts: readonly string[],
+  {flags = {}, argv: typed = []}: CommandLine,
   command?: string,
 ): Description {
   const [first = '', second = ''] = extra;
   if (isLikelySecret(first)) return hiddenExtra;
   if (first === '') return {message: emptyArgument};
   const message = `Unexpected argument: ${first}`;
-  if (parts.length > 0) return {message, suggestions: parts};
-  if (first.startsWith('-')) return {message, suggestions: [leaveOutDashes]};
+  const suggest = (...suggestions: readonly Suggestion[]): Description => ({message, suggestions});
+  if (/^\d+$/.test(first) && ['-w', '--wait'].includes(typed[typed.lastIndexOf(first) - 1] ?? ''))
+    return suggest(`--wait takes no value. To wait ${first} seconds at most, pass --timeout ${first}.`);
+  const joined = suggestJoined(first, typed, flags);
+  if (joined.length > 0) return suggest(...joined);
+  if (first.startsWith('-')) return suggest(leaveOutDashes);
   if (/^(?:\.\.?$|\.?\.?\/|~)/.test(first))
-    return {message, suggestions: [`If it is the folder of the project, pass ${shellLine('--cwd', first)}`]};
-  if (flags.includes('from') && namesBundle(first))
-    return {message, suggestions: [['To deploy a bundle, run ', {run: ['bundle:deploy', first]}]]};
-  if (flags.includes('from')) {
+    return suggest(`If it is the folder of the project, pass ${shellLine('--cwd', first)}`);
+  if ('project' in flags && namesBundle(first)) return suggest(suggestBundle(first, flags, command));
+  if ('from' in flags) {
     const pass = (from: string, target: string) => shellLine('--from', from, '--target', target);
-    const both = `Pass ${pass(first, second)}.`;
-    const either = `To deploy to ${first}, pass ${pass('SLUG', first)}. If it runs the bundle, pass ${pass(first, 'SLUG')}.`;
-    return {message, suggestions: [extra.length > 1 ? both : either]};
+    if (extra.length > 1) return suggest(`Pass ${pass(first, second)}.`);
+    return suggest(
+      `To deploy to ${first}, pass ${pass('SLUG', first)}. If it runs the bundle, pass ${pass(first, 'SLUG')}.`,
+    );
   }
-  if (flags.includes('to') && namesBundle(first)) return {message, suggestions: [`Pass --to ${first}.`]};
-  if (command === 'bundle:deploy' && namesBundle(first))
-    return {message, suggestions: [['Pass the bundle first: ', {run: [command, first, '--target', 'SLUG']}]]};
-  const names = Object.keys(argumentNouns).filter((name) => flags.includes(name));
+  const names = Object.keys(argumentNouns).filter((name) => name in flags);
   if (names.length === 0) return {message};
   const pass = names.map((name) => shellLine(`--${name}`, first)).join(' or ');
   const nouns = names.map((name) => argumentNouns[name]);
-  const isSecond = command !== undefined && targetArgument.test(command) && !flags.includes('copy-from');
+  const isSecond = command !== undefined && targetArgument.test(command) && !('copy-from' in flags);
   const only = isSecond ? ['It takes one target. Run it again for another.'] : [];
-  return {message, suggestions: [...only, `If it is the ${nouns.join(' or the ')}, pass ${pass}.`]};
+  return suggest(...only, `If it is the ${nouns.join(' or the ')}, pass ${pass}.`);
 }
 
 /** What shows the effect of commands that have no dry run. */
@@ -258,8 +254,7 @@ const targetArgument = /^target:(?:apply|create|delete|diff)$/;
 
 function describeUnknownFlags(
   unknown: readonly string[],
-  typed: readonly string[],
-  {flags: known, args}: {readonly flags: readonly string[]; readonly args: readonly string[]},
+  {flags = {}, args = {}, argv: typed = []}: CommandLine,
   command?: string,
 ): Description {
   const names = unknown.map(flagOf);
@@ -277,11 +272,11 @@ function describeUnknownFlags(
     const word = name.replace(/^-+/, '');
     const setting = settingWithoutFlag(word);
     if (setting !== undefined) return [`${name} is not a flag: set ${placesOf(setting)}.`];
-    const similar = similarFlag(word, known);
+    const similar = similarFlag(word, Object.keys(flags));
     // `--from`, which stands for `--file` elsewhere, for `file`.
     const isArgument = (arg: string) =>
       arg === word || oldFlags.some(({was, now}) => was === `--${arg}` && now === name);
-    const argument = args.find(isArgument);
+    const argument = Object.keys(args).find(isArgument);
     if (similar === undefined) return argument === undefined ? [] : [`Pass the ${argument} as an argument.`];
     return [names.length > 1 ? `Instead of ${name}, did you mean --${similar}?` : `Did you mean --${similar}?`];
   });
@@ -296,39 +291,31 @@ function settingWithoutFlag(name: string): SettingKey | undefined {
   return settingKeys.find((key) => usualFlag(key) === undefined && variableOf(key) === variable);
 }
 
+const listCommands: Suggestion = ['Run ', {run: ['help']}, ' to list all commands.'];
+
 /** The error for words that name no command. Suggests the one that is meant: never asks, and never runs another one. */
 export function unknownCommand(
   argv: readonly string[],
   {commands, topics}: Pick<Interfaces.Config, 'commands' | 'topics'>,
 ): RuntimeCliError {
   const [first = '', second] = argv;
-  const list: Suggestion = ['Run ', {run: ['help']}, ' to list all commands.'];
   const shown = commands.filter(({hidden}) => !hidden);
   const meant = commandMeant(argv, shown);
-  if (meant !== undefined) {
-    const {run, or, note = '', words} = meant;
-    const noCommand = typeof note === 'string' ? asSentence(note) : note;
-    const [label, end] = first.startsWith('-') ? ['Put the command before its flags: ', []] : ['Did you mean ', ['?']];
-    const other = or === undefined ? [] : [' or ', {run: [or]}];
-    const suggestions = run[0] === 'help' ? [noCommand, list] : [[label, {run}, ...other, ...end]];
-    if (first.startsWith('-'))
-      return createError('ERR_USAGE', `There is no command before ${flagOf(first)}.`, {suggestions});
-    return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${words.join(' ')}`, {suggestions});
-  }
   if (first.startsWith('-')) {
     const flag = flagOf(first);
-    const suggestions = [...suggestNames(near(flag, ['--help', '--version'])), list];
-    const isOurs = shown.some(({flags}) => Object.values(flags).some((each) => isNamed(flag, each)));
+    const isOurs =
+      meant !== undefined || shown.some(({flags}) => Object.values(flags).some((each) => isNamed(flag, each)));
     const message = isOurs ? `There is no command before ${flag}.` : `Unknown flag: ${flag}`;
-    return createError('ERR_USAGE', message, {suggestions});
+    const others = [...suggestNames(near(flag, ['--help', '--version'])), listCommands];
+    return createError('ERR_USAGE', message, {suggestions: meant?.suggestions ?? others});
   }
   const isTopic = topics.some(({name}) => name === first);
-  if (isLikelySecret(isTopic && second !== undefined ? second : first)) {
-    return createError('ERR_COMMAND_NOT_FOUND', 'Unknown command.', {suggestions: [passSecret, list]});
-  }
-  const suggestions = [isTopic ? ['Run ', {run: [first, '--help']}, ' for usage.'] : list];
-  const typed = second !== undefined && isTopic ? `${first} ${second}` : first || '""';
-  return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed}`, {suggestions});
+  const typed = meant?.words ?? (isTopic && second !== undefined ? [first, second] : [first]);
+  if (typed.some((word) => isLikelySecret(word)))
+    return createError('ERR_COMMAND_NOT_FOUND', 'Unknown command.', {suggestions: [passSecret, listCommands]});
+  const others: readonly Suggestion[] = [isTopic ? ['Run ', {run: [first, '--help']}, ' for usage.'] : listCommands];
+  const message = `Unknown command: ${typed.join(' ') || '""'}`;
+  return createError('ERR_COMMAND_NOT_FOUND', message, {suggestions: meant?.suggestions ?? others});
 }
 
 /** The command that a line means, with its other words: behind its flags, too, and with typos in both. */
@@ -339,14 +326,19 @@ function commandMeant(argv: readonly string[], commands: readonly Command.Loadab
     at === 0 || (argv[0]?.startsWith('-') && argv[at]?.startsWith('-') === false && !isValue(at));
   const found = [...argv.keys()].filter(isStart).flatMap((start) => {
     const named = commandNamed(leadingWords(argv.slice(start)), known);
-    return named === undefined ? [] : {...named, start, isOwn: known.includes(named.words.join(':'))};
+    return named === undefined ? [] : {...named, start, words: argv.slice(start, start + named.count)};
   });
-  const meant = found.find(({isOwn}) => isOwn) ?? found[0];
+  const meant = found.find(({words}) => known.includes(words.join(':'))) ?? found[0];
   if (meant === undefined) return undefined;
-  const {command, start, count, takesMore} = meant;
+  const {words, command, or, note = '', start, count, takesMore} = meant;
+  if (command[0] === 'help')
+    return {words, suggestions: [typeof note === 'string' ? asSentence(note) : note, listCommands]};
   const {flags = {}, args = {}} = commands.find(({id}) => id === command[0]) ?? {};
-  const others = [argv.slice(0, start), argv.slice(start + count)];
-  return {...meant, run: [...command, ...others.flatMap((words) => movedWords(words, {flags, args}, !takesMore))]};
+  const moved = (words: readonly string[]) => movedWords(words, {flags, args}, !takesMore);
+  const run = [...command, ...moved(argv.slice(0, start)), ...moved(argv.slice(start + count))];
+  const other = or === undefined ? [] : [' or ', {run: [or]}];
+  const [label, end] = start > 0 ? ['Put the command before its flags: ', []] : ['Did you mean ', ['?']];
+  return {words, suggestions: [[label, {run}, ...other, ...end]]};
 }
 
 /** Whether the error of a hook ends the command. A hook that lacks a module is only left out. */

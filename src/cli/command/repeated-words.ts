@@ -28,9 +28,10 @@ export function movedWords(
     if (word === 'json' && isJsonFlag(before, typed)) return [];
     if (!word.startsWith('-')) {
       const option = flagMeant(before, flags);
-      if (option?.type !== 'option' && (isForeign || Object.keys(args).length === 0))
-        return isForeign ? [] : flagFor(word, flags);
-      return [shownValue(word, before, option)];
+      const shown = shownValue(word, before, option);
+      if (option?.type === 'option') return [shown];
+      if (isForeign) return [];
+      return Object.keys(args).length === 0 ? [...flagFor(word, flags), shown] : [shown];
     }
     const flag = flagOf(word);
     const old = flagNamed(flag.slice(2), Object.keys(flags)) ?? '';
@@ -43,10 +44,10 @@ export function movedWords(
   });
 }
 
-/** An argument, with its flag, of a command that takes none. */
+/** The flag for an argument of a command that takes none. */
 function flagFor(word: string, flags: KnownFlags): readonly string[] {
-  const name = 'to' in flags && namesBundle(word) ? 'to' : 'target';
-  return [...(name in flags ? [`--${name}`] : []), isLikelySecret(word) ? hiddenValue : word];
+  const name = namesBundle(word) ? 'to' : 'target';
+  return name in flags ? [`--${name}`] : [];
 }
 
 /** `…` for what may be a secret: an assignment, and the value of a flag that has one or is unknown. */
@@ -59,9 +60,11 @@ function shownValue(value: string, before: string, flag: Command.Flag.Cached | u
 
 type KnownFlags = Command.Loadable['flags'];
 
-export function isNamed(word: string, flag: Command.Flag.Cached): boolean {
-  const isNegated = flag.type === 'boolean' && flag.allowNo && word === `--no-${flag.name}`;
-  return isNegated || word === `--${flag.name}` || word === `-${String(flag.char)}`;
+export function isNamed(
+  word: string,
+  {name, char, allowNo = false}: {readonly name: string; readonly char?: string; readonly allowNo?: boolean},
+): boolean {
+  return word === `--${name}` || word === `-${String(char)}` || (allowNo && word === `--no-${name}`);
 }
 
 /** The flag that a word is, or probably stands for. */

@@ -5,7 +5,7 @@ import {near} from '../../text/suggest.js';
 /** A word of another client and its equivalent: a suggestion and, for a client, a row of docs/guides/coming-from.md. */
 export interface OldWord {
   readonly client: string;
-  /** `rm|remove [ID]`: a word in capitals stands for any, one in brackets is optional, bars separate alternatives. */
+  /** `rm|remove ID`: a word in capitals stands for any, bars separate alternatives; `…`: what follows is for `now`, too. */
   readonly was: string;
   readonly now: string;
   /** What else it may stand for. */
@@ -119,17 +119,17 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'use|switch', now: 'help', note: oneTarget},
   {client: 'others', was: 'previews|channels', now: 'preview:list'},
   {client: 'others', was: 'hosting channel list', now: 'preview:list'},
-  {client: 'others', was: 'preview create|new|add|deploy [BRANCH]', now: 'preview:up [BRANCH]'},
-  {client: 'others', was: 'preview rm|remove|delete [BRANCH]', now: 'preview:down [BRANCH]'},
+  {client: 'others', was: 'preview create|new|add|deploy …', now: 'preview:up'},
+  {client: 'others', was: 'preview rm|remove|delete …', now: 'preview:down'},
   {client: 'others', was: `${variables}|env set|add|put`, now: 'env:set'},
-  {client: 'others', was: 'env create|clone [SLUG]', now: 'target:create [SLUG]'},
+  {client: 'others', was: 'env create|clone …', now: 'target:create'},
   {client: 'others', was: 'env invalidate', now: 'target:invalidate'},
   {client: 'others', was: 'env delete', now: 'env:unset', or: 'target:delete'},
   {client: 'others', was: 'env push', now: 'env:set --from .env'},
   {client: 'others', was: `${variables}|env rm|remove|delete|unset`, now: 'env:unset'},
   {client: 'others', was: 'env get|pull|export', now: 'env:list'},
   {client: 'others', was: variables, now: 'env:list'},
-  {client: 'others', was: 'config get|list [SETTING]', now: 'config:show [SETTING]'},
+  {client: 'others', was: 'config get|list …', now: 'config:show'},
   {client: 'others', was: 'config set|unset', now: 'help', note: configuration},
   {client: 'others', was: 'settings', now: 'config:show'},
   {client: 'others', was: 'projects|sites|apps', now: 'project:list'},
@@ -155,8 +155,8 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'restart|scale|ssh|shell|exec', now: 'help', note: unreachable},
   {client: 'others', was: 'members|teams|users|orgs|certs|metrics|usage|billing', now: 'help', note: elsewhere},
   {client: 'others', was: 'TOPIC ls', now: 'TOPIC:list'},
-  {client: 'others', was: 'TOPIC add|new [NAME]', now: 'TOPIC:create [NAME]'},
-  {client: 'others', was: 'TOPIC rm|remove|destroy [NAME]', now: 'TOPIC:delete [NAME]'},
+  {client: 'others', was: 'TOPIC add|new', now: 'TOPIC:create'},
+  {client: 'others', was: 'TOPIC rm|remove|destroy', now: 'TOPIC:delete'},
 ];
 
 export const oldFlags: readonly OldWord[] = [
@@ -202,14 +202,12 @@ export const needlessFlags: readonly {readonly flags: RegExp; readonly command?:
 ];
 
 interface CommandNamed {
-  /** Those that were taken for its name. What follows them may be a secret. */
-  readonly words: readonly string[];
-  /** How many arguments of the command line these are. */
+  /** How many words its name is. What follows may be a secret. */
   readonly count: number;
   readonly command: readonly string[];
   readonly or?: string | undefined;
   readonly note?: Suggestion | undefined;
-  /** Whether what follows is for it, too: it is one of ours, or ends with an argument. */
+  /** Whether what follows is for it, too: it is one of ours, or its row has an argument. */
   readonly takesMore: boolean;
 }
 
@@ -218,8 +216,8 @@ export function namesBundle(word: string): boolean {
   return /^(?:latest|\d+)$/.test(word);
 }
 
-const partsOf = ({was}: OldWord) => was.split(/[ :]/);
-const isSlot = (part: string) => /^\[?[A-Z]+\]?$/.test(part);
+const partsOf = ({was}: OldWord) => was.replace(' …', '').split(/[ :]/);
+const isSlot = (part: string) => /^[A-Z]+$/.test(part);
 
 /** What typed words stand for: a command or topic of ours, or a command of another client, whose name may go first. */
 export function commandNamed(typed: readonly string[], known: readonly string[]): CommandNamed | undefined {
@@ -228,15 +226,13 @@ export function commandNamed(typed: readonly string[], known: readonly string[])
   const own = [...ids, ...ids.map((row) => ({...row, was: row.was.replace(/^.*:/, '')}))];
   const nameAt = oldCommands.some(({client}) => client === typed[0]) ? 1 : 0;
   const words = typed.flatMap((word, at) => (at === nameAt ? word.split(':') : word));
-  const more = words.length - typed.length;
   const corrected = withoutTypos(words, [...own, ...oldCommands]);
-  const named = rowNamed(corrected, words, [...oldCommands, ...own], known);
-  const count = Math.max(nameAt + 1, (named?.words.length ?? 0) - more);
-  if (named !== undefined)
-    return {...named, count, words: named.words.length > nameAt + more ? typed.slice(0, count) : named.words};
   const [topic = ''] = corrected;
   const isTypo = topic !== words[0] && isOfSlot(topic, 'TOPIC', known);
-  return isTypo ? {words: words.slice(0, 1), count, command: [topic], takesMore: false} : undefined;
+  const ofTopic = isTypo ? {count: 1, command: [topic], takesMore: false} : undefined;
+  const named = rowNamed(corrected, [...oldCommands, ...own], known) ?? ofTopic;
+  // `env:get` is one word of the command line.
+  return named && {...named, count: Math.max(nameAt + 1, named.count - (words.length - typed.length))};
 }
 
 /** Each word as the nearest one that may follow those before it, if one is near. */
@@ -246,47 +242,40 @@ function withoutTypos(typed: readonly string[], rows: readonly OldWord[]): reado
     const fits = (part: string, at: number) => isSlot(part) || part.split('|').includes(words[at] ?? '');
     const following = rows.map(partsOf).filter((parts) => parts.slice(0, words.length).every(fits));
     const next = following.flatMap((parts) => parts[words.length]?.split('|') ?? []);
-    const before = words.map((each) => `${each}:`).join('');
-    // Shorter ones resemble too much.
-    const names = next.filter((each) => !isSlot(each) && each.length > 2).map((each) => before + each);
-    const [meant] = next.includes(word) ? [] : near(before + word, names, word.length < 6 ? 1 : 2);
-    words.push(meant?.slice(before.length) ?? word);
+    // Shorter ones resemble too much, and the first letter of a typo is right: `patch` is not `watch`.
+    const names = next.filter((each) => !isSlot(each) && each.length > 2 && each[0] === word[0]);
+    const [meant = word] = next.includes(word) ? [] : near(word, names, word.length < 6 ? 1 : 2);
+    words.push(meant);
   }
   return words;
 }
 
 function rowNamed(
   words: readonly string[],
-  typed: readonly string[],
   rows: readonly OldWord[],
   known: readonly string[],
-): Omit<CommandNamed, 'count'> | undefined {
+): CommandNamed | undefined {
   for (const row of rows) {
-    const {client, now, or, note} = row;
+    const {client, was, now, or, note} = row;
     const start = client !== '' && words[0] === client ? 1 : 0;
     const parts = partsOf(row);
     const values = new Map<string, string>();
     const fits = parts.every((part, at) => {
       const word = words[start + at] ?? '';
       if (!isSlot(part)) return part.split('|').includes(word);
-      const isOf = isOfSlot(word, part.replaceAll(/[[\]]/g, ''), known);
-      if (isOf) values.set(part, part === 'TOPIC' ? word : (typed[start + at] ?? ''));
-      return isOf || part.startsWith('[');
+      values.set(part, word);
+      return isOfSlot(word, part, known);
     });
-    const command = now.split(' ').flatMap((part) => {
-      const filled = part.replace(/\[?[A-Z]+\]?/, (slot) => values.get(slot) ?? slot);
-      return filled.startsWith('[') ? [] : filled;
-    });
+    const command = now.split(' ').map((part) => part.replace(/[A-Z]+/, (slot) => values.get(slot) ?? slot));
     if (!fits || !known.includes(command[0] ?? '')) continue;
-    const count = start + parts.filter((part) => !isSlot(part) || values.has(part)).length;
+    const count = start + parts.length;
     const isOwn = client === '' || known.includes(words.slice(0, count).join(':'));
-    return {words: typed.slice(0, count), command, or, note, takesMore: isOwn || values.size > 0};
+    return {count, command, or, note, takesMore: isOwn || was.endsWith('…') || values.size > 0};
   }
   // `auth:whoami` is what `whoami` is, because that is in `auth`.
   const [topic = '', ...rest] = words;
-  const inTopic = rest.length === 0 ? undefined : rowNamed(rest, typed.slice(1), rows, known);
-  if (inTopic?.command[0]?.startsWith(`${topic}:`) !== true) return undefined;
-  return {...inTopic, words: typed.slice(0, 1 + inTopic.words.length)};
+  const inTopic = rest.length === 0 ? undefined : rowNamed(rest, rows, known);
+  return inTopic?.command[0]?.startsWith(`${topic}:`) === true ? {...inTopic, count: 1 + inTopic.count} : undefined;
 }
 
 function isOfSlot(word: string, slot: string, known: readonly string[]): boolean {

@@ -25,7 +25,7 @@ test.each([
 
 test('what follows the name of an old command is not repeated: it may be a secret', () => {
   const typed = ['b2c', 'mrt', 'env', 'var', 'set', 'TOKEN=canary'];
-  expect(commandNamed(typed, known)).toMatchObject({words: typed.slice(0, -1), command: ['env:set']});
+  expect(commandNamed(typed, known)).toMatchObject({count: 5, command: ['env:set'], takesMore: false});
 });
 
 test('an old word is passed over where there is no such command or flag', () => {
