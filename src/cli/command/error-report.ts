@@ -159,11 +159,10 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
     .replace(/^The following errors? occurred:/, '')
     .split('\n');
   const reasons = lines.map((line) => line.trim()).filter((line) => line !== '');
-  const [, value = '', options = ''] =
-    /^Expected (?:--[\w-]+=)?(.*) to be one of: (.*)$/m.exec(withoutMarks(message)) ?? [];
+  const [, value = '', options] = /^Expected (?:--[\w-]+=)?(.*) to be one of: (.*)$/m.exec(withoutMarks(message)) ?? [];
   return {
     message: asSentence(reasons.join('; ')),
-    suggestions: suggestNames(near(value, options.split(', ')).slice(0, 1)),
+    suggestions: suggestNames(near(value, options?.split(', ') ?? []).slice(0, 1)),
   };
 }
 

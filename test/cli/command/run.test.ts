@@ -63,7 +63,7 @@ describe('what oclif complains about', () => {
       code: 'ERR_COMMAND_NOT_FOUND',
       message: 'Unknown command: shwo',
       exitCode: 2,
-      suggestions: ['Did you mean mycli show?', 'Run mycli help to list all commands.'],
+      suggestions: ['Did you mean mycli show --json?'],
     };
     const ended = await run(['shwo', '--json']);
     expect(ended.code).toBe(2);

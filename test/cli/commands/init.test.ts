@@ -235,7 +235,7 @@ describe('init without a terminal', () => {
     await rm(project, {recursive: true});
     await write({'package.json': '{"dependencies": {"express": "5"}}', 'server.js': ''});
     const {stdout, stderr} = await mycli(['init', '-y', '-p', 'shop', '--origin', runtime.origin]);
-    expect(stderr).toMatch(/^Detected Express\. package\.json has no build script\. Write one .* into dist /);
+    expect(stderr).toMatch(/^Detected Express\. package\.json has no build script\. Write one .* into dist: /);
     expect(stdout).toContain('\nOnce the application is built, run:\n');
   });
 
