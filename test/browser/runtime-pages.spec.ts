@@ -240,6 +240,19 @@ test('the open page of a target says that it was deleted', async () => {
   await page.close();
 });
 
+test('a bundle is deleted with a second key, also without JavaScript', async () => {
+  await fillRuntime();
+  const {page, noise} = await open('/-/projects/shop/bundles/2', {javaScriptEnabled: false});
+  const button = page.getByRole('button', {name: 'Delete bundle 2'});
+  expect(await button.isVisible()).toBe(false);
+  await page.locator('summary').press('Enter');
+  if (shots !== undefined) await page.screenshot({path: join(shots, 'delete-bundle.png'), fullPage: true});
+  await button.press('Enter');
+  await page.getByText('The bundle was deleted.').waitFor();
+  expect(noise).toEqual([]);
+  await page.close();
+});
+
 test('without JavaScript, a push shows after a reload, and the buttons work', async () => {
   await fillRuntime();
   const {page} = await open('/-/projects/shop', {javaScriptEnabled: false});

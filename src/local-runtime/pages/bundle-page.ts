@@ -42,8 +42,8 @@ ${sizes(files)}
 <h2>Configuration</h2>
 ${page.textBlock('Values of the configuration', values)}
 <h2>Delete</h2>
-<details><summary>Delete bundle ${bundle.id}…</summary>
-<form action="${projectPath(projectSlug)}/bundles/${bundle.id}/delete" method="post">It cannot be restored. <button>Delete bundle ${bundle.id}</button></form></details>`;
+<details><summary>Delete bundle ${bundle.id}…</summary><p>It cannot be restored.</p>
+<form action="${projectPath(projectSlug)}/bundles/${bundle.id}/delete" method="post"><button>Delete bundle ${bundle.id}</button></form></details>`;
   return page.pageAnswer({title: `Bundle ${bundle.id}`, content});
 }
 
