@@ -178,7 +178,9 @@ export class Output implements Logger {
   result(line: string, {style}: {readonly style?: LineStyle | undefined} = {}): void {
     if (this.json) return;
     const text = this.#plain(this.clean(line));
-    const shown = `${style === undefined ? text : this.paint(style, text, this.#options.colorsResults)}\n`;
+    const {color, colorsResults} = this.#options;
+    const isColored = this.stdoutClaimed ? color : colorsResults;
+    const shown = `${style !== undefined && isColored ? inStyle(style, text) : text}\n`;
     if (this.stdoutClaimed) this.stream.write(shown);
     else this.#writeStdout(shown);
   }
@@ -324,8 +326,9 @@ export class Output implements Logger {
     return this.#options.annotating ? withoutCommandsInJson(json) : json;
   }
 
-  paint(style: LineStyle | 'green', text: string, isColored = this.#options.color): string {
-    return isColored ? styleText(style, text, {validateStream: false}) : text;
+  /** For what stderr gets. */
+  paint(style: LineStyle | 'green', text: string): string {
+    return this.#options.color ? inStyle(style, text) : text;
   }
 
   #plain(text: string): string {
@@ -339,6 +342,10 @@ export class Output implements Logger {
     const shown = style === undefined ? first : this.paint(style, label) + first.slice(label.length);
     for (const line of [shown, ...more]) this.stream.write(`${this.#plain(line)}\n`);
   }
+}
+
+function inStyle(style: LineStyle | 'green', text: string): string {
+  return styleText(style, text, {validateStream: false});
 }
 
 export function stdoutError(error: Error): Error {

@@ -37,10 +37,10 @@ describe('for people', () => {
     expect(texts()).toEqual({stdout: 'result\n', stderr: 'remark\nWarning: careful\nError: It failed.\n  Do this.\n'});
   });
 
-  test('results go to stderr when stdout carries data', () => {
-    const {output, texts} = collect();
+  test('results go to stderr when stdout carries data, with the colors of stderr', () => {
+    const {output, texts} = collect({colorsResults: true});
     output.claimStdout();
-    output.result('result');
+    output.result('result', {style: 'bold'});
     expect(texts()).toEqual({stdout: '', stderr: 'result\n'});
   });
 

@@ -2,7 +2,7 @@ import {spawn, spawnSync, type ChildProcess} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
-import {mkdir, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {basename, join} from 'node:path';
@@ -242,11 +242,20 @@ describe.skipIf(!hasScript)('on a terminal, in the small', () => {
     }
   });
 
-  test('results have their colors although stderr goes to a file', async () => {
-    const args = ['bundle:push', '-t', 'staging', '--create', '--wait', '2>', 'errors'];
-    const colored = onTerminal(args, await environment());
-    expect(await colored.ended).toBe(0);
-    expect(colored.text()).toContain(`${escape}[1mhttp://staging`);
+  test.each([
+    ['', ['results', 'steps']],
+    ['2> errors', ['results']],
+    ['> results', ['steps']],
+    ['> results 2> errors', []],
+  ])('push %s: only what the terminal gets has colors', async (redirections, colored) => {
+    const screen = onTerminal(['push', '-t', 'staging', '--create', '--wait', redirections], await environment());
+    expect(await screen.ended).toBe(0);
+    const colors = {results: `${escape}[1mhttp://staging`, steps: `${escape}[32m✔`};
+    const shown = Object.entries(colors).filter(([, text]) => screen.text().includes(text));
+    expect(shown.map(([name]) => name)).toEqual(colored);
+    const written = redirections.split(/[ >2]+/).filter(Boolean);
+    const contents = await Promise.all(written.map((name) => readFile(join(root, name), 'utf8')));
+    for (const content of contents) expect(content).toMatch(/^[^\u001B]+$/);
   });
 
   test('Ctrl-C ends the line on which the terminal shows it', async () => {
