@@ -207,6 +207,24 @@ test('the first line about an app that fails says why', async () => {
   expect(warnings).toEqual([expect.stringMatching(reason)]);
 });
 
+test.each([
+  [`throw new RangeError('the real cause')`, ': RangeError: the real cause.'],
+  ['Promise.reject(new TypeError("rejected"))', ': TypeError: rejected.'],
+  ['class Fatal extends Error {}; throw new Fatal("own")', ': Fatal [Error]: own.'],
+  ['JSON.parse("{")', ': SyntaxError: '],
+  ['throw "a text"', ': a text.'],
+  [
+    'throw Object.assign(new Error("long"), {all: Array.from({length: 99}, (_, index) => index + " ".repeat(80))})',
+    ': Error: long.',
+  ],
+  ['process.exit(1)', '.'],
+])('the error that is named as the cause of a crash is the one that ended the server: %s', async (ending, reason) => {
+  const source = `console.error(new Error('harmless, caught')); setImmediate(() => (0, eval)(${JSON.stringify(ending)}))`;
+  const {ask, warnings} = await startApps({'ssr.js': source});
+  await ask('');
+  expect(warnings).toEqual([expect.stringContaining(`The server of shop/production ended with exit code 1${reason}`)]);
+});
+
 test.concurrent('a server of an app that takes too long is answered with 504, and goes on', async ({
   onTestFinished,
 }) => {

@@ -209,13 +209,16 @@ export class Output implements Logger {
     if (!this.#options.quiet) this.#write(this.#render(line));
   }
 
-  /** A warning, in one line, so that a server's can't look like several. Printed once, and part of the document. */
-  warn(message: string, suggestions: readonly Suggestion[] = []): void {
+  /**
+   * A warning, in one line, so that a server's can't look like several, and part of the document. Printed once, unless
+   * it `recurs`.
+   */
+  warn(message: string, suggestions: readonly Suggestion[] = [], {recurs = false} = {}): void {
     const texts = this.texts(suggestions);
     // The last one may end in a command, which users copy.
     const told = [message, ...texts.slice(0, -1).map(asSentence), ...texts.slice(-1)].join(' ');
     const text = oneLine(this.clean(told));
-    if (this.#warnings.has(text)) return;
+    if (this.#warnings.has(text) && !recurs) return;
     this.#warnings.add(text);
     this.#onWarning?.(text);
     if (this.#options.annotating) this.stream.write(`${annotation('warning', text)}\n`);

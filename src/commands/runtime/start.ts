@@ -91,7 +91,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart, 'runt
       ssrEnvironment: appEnvironment(env, this.flags['ssr-env'] ?? []),
       onAppOutput: (line) => output.info(line),
       onRequest: (record) => log(requestLine(record)),
-      onWarning: (message) => output.warn(message),
+      onWarning: (message) => output.warn(message, [], {recurs: true}),
     });
     try {
       const {origin, appsOrigin, dataDirectory, credentials} = runtime;

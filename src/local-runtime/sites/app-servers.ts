@@ -26,8 +26,8 @@ const endMs = 1000;
 /** The lines, and the characters of each, that explain why it has ended. */
 const [tailLines, tailWidth] = [40, 200];
 
-/** As Node prints an error that nobody caught. */
-const errorLine = /^(?:Uncaught )?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: /;
+/** As Node prints an error that nobody caught, and the carets that it may print before it. */
+const [errorLine, caretLine] = [/^\[?\w*(?:Error|Exception)(?: \[\w+\])?: /, /^\s*\^+$/];
 
 interface AppServersOptions {
   readonly store: Store;
@@ -158,11 +158,17 @@ class App {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const tail: string[] = [];
+    let [thrown, last] = ['', ''];
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) continue;
       readLines(stream, (line) => {
-        tail.push(withoutEscapeSequences(line).slice(0, tailWidth));
+        const text = withoutEscapeSequences(line).slice(0, tailWidth);
+        tail.push(text);
         if (tail.length > tailLines) tail.shift();
+        if (stream === child.stderr && text !== '') {
+          if (caretLine.test(last) || errorLine.test(text)) thrown = text;
+          last = text;
+        }
         onOutput(this.deployment, line, stream === child.stderr ? 'ERROR' : 'INFO');
       });
     }
@@ -189,9 +195,9 @@ class App {
     const ended = endOf(child).then((how) => {
       clearTimeout(timer);
       this.#process = undefined;
-      const thrown = tail.find((line) => errorLine.test(line));
       const ending = how.endsWith('exit code 0') ? `${how}${unheard}` : how;
-      const reason = slowness ?? (thrown === undefined ? ending : `${ending}: ${thrown}`);
+      // Node prints its version last if an error that nobody caught has ended it.
+      const reason = slowness ?? (last.startsWith('Node.js v') && thrown !== '' ? `${ending}: ${thrown}` : ending);
       const summary = asSentence(`The server of ${projectSlug}/${targetSlug} ${reason}`);
       if (!signal.aborted) onWarning(summary);
       const printed = tail.length === 0 ? [] : ['', 'What it printed last:', '', ...tail];

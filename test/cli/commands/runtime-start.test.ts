@@ -79,19 +79,35 @@ describe('the port', () => {
   });
 });
 
-test('--ssr runs the servers of apps with the variables of --ssr-env, and prints what they print', async () => {
+/** What a runtime prints while `use` asks for pages of an app that is deployed to it. */
+async function servingApp(source: string, use: (url: string) => Promise<void>): Promise<string> {
   await mkdir(join(folder, 'build'));
-  const source =
-    'console.log("started \\x1b[31m"); export default () => JSON.stringify([process.env.FOO, process.env.HOME])';
   await writeFile(join(folder, 'build/ssr.mjs'), source);
   const flags = ['--ssr', '--ssr-env', 'FOO=bar', '--no-require-auth', '--deployment-seconds', '0'];
   const {stderr} = await serving(flags, async (origin, appsOrigin) => {
     const place = ['--origin', origin, '--runtime-backend', 'legacy', '--project', 'shop', '--target', 'staging'];
     const env = {...process.env, MYCLI_API_KEY: 'any'};
     expect(await runWarm(['bundle:push', ...place, '--wait'], {cwd: folder, env})).toMatchObject({code: 0});
-    expect(await (await fetch(`${appsOrigin}/shop/staging/`)).json()).toEqual(['bar', null]);
+    await use(`${appsOrigin}/shop/staging/`);
+  });
+  return stderr;
+}
+
+test('--ssr runs the servers of apps with the variables of --ssr-env, and prints what they print', async () => {
+  const source =
+    'console.log("started \\x1b[31m"); export default () => JSON.stringify([process.env.FOO, process.env.HOME])';
+  const stderr = await servingApp(source, async (url) => {
+    expect(await (await fetch(url)).json()).toEqual(['bar', null]);
   });
   expect(stderr).toMatch(/^shop\/staging: started [^\x1b]*$/m);
+});
+
+test('each crash of the server of an app is a warning, also with the same reason', async () => {
+  const stderr = await servingApp('export default () => process.exit(7)', async (url) => {
+    expect([(await fetch(url)).status, (await fetch(url)).status]).toEqual([502, 502]);
+  });
+  const warning = 'Warning: The server of shop/staging ended with exit code 7.';
+  expect(stderr.split('\n').filter((line) => line === warning)).toHaveLength(2);
 });
 
 test('--log-requests prints each request, which it does not do without', async () => {
