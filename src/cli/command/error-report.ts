@@ -1,3 +1,4 @@
+import {existsSync} from 'node:fs';
 import {relative} from 'node:path';
 import type {Command, Interfaces} from '@oclif/core';
 import {amendError, createError, exitCodes, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
@@ -18,7 +19,7 @@ import type {Output} from '../output/output.js';
 import {placesOf} from '../settings/settings.js';
 import type {EventError} from '../../operations/events.js';
 import {pipeSecret} from '../setup/prompts.js';
-import {commandNamed, namesBundle, needlessFlags, oldFlags} from '../setup/other-clients.js';
+import {commandNamed, namesBundle, nounFirst, oldFlags, whyNeedless} from '../setup/other-clients.js';
 
 export function reportOf(error: RuntimeCliError, output: Pick<Output, 'texts'>): EventError {
   const {code, message, exitCode, status, advice, method, path, requestId} = error;
@@ -263,8 +264,8 @@ function describeUnknownFlags(
       return [pipeSecret(kind, 'A login reads the secret from a prompt, or from stdin: ')];
     }
     if (isJsonFlag(name, typed)) return ['Did you mean --json?'];
-    const needless = needlessFlags.find(({flags, command: only = command}) => flags.test(name) && only === command);
-    if (needless !== undefined) return [`Leave out ${name}: ${needless.why}.`];
+    const needless = whyNeedless(name, command);
+    if (needless !== undefined) return [`Leave out ${name}: ${needless}.`];
     if (command !== undefined && targetArgument.test(command) && /^(?:--target|-t)$/.test(name))
       return [['Pass the target as an argument: ', {run: [command, 'SLUG']}]];
     if (name === '--dry-run') return ['This command has no dry run.', ...(insteadOfDryRun[command ?? ''] ?? [])];
@@ -317,6 +318,18 @@ export function unknownCommand(
   return createError('ERR_COMMAND_NOT_FOUND', message, {suggestions: meant?.suggestions ?? others});
 }
 
+/** Whether the argument of a command names a topic: `delete target`. `push config` may name a folder. */
+export function isVerbFirst(
+  [id = '', ...argv]: readonly string[],
+  {commands}: Pick<Interfaces.Config, 'commands'>,
+): boolean {
+  const [noun] = leadingWords(argv);
+  if (noun === undefined || id.includes(':') || existsSync(noun)) return false;
+  const known = commands.map((command) => command.id);
+  const [topic] = nounFirst([id, noun], known) ?? [];
+  return topic !== undefined && topic !== id;
+}
+
 /** The command that a line means, with its other words: behind its flags, too, and with typos in both. */
 function commandMeant(argv: readonly string[], commands: readonly Command.Loadable[]) {
   const known = commands.map(({id}) => id);
@@ -324,20 +337,29 @@ function commandMeant(argv: readonly string[], commands: readonly Command.Loadab
   const isStart = (at: number) =>
     at === 0 || (argv[0]?.startsWith('-') && argv[at]?.startsWith('-') === false && !isValue(at));
   const found = [...argv.keys()].filter(isStart).flatMap((start) => {
-    const named = commandNamed(leadingWords(argv.slice(start)), known);
-    return named === undefined ? [] : {...named, start, words: argv.slice(start, start + named.count)};
+    const leading = leadingWords(argv.slice(start));
+    const named = commandNamed(leading, known);
+    if (named === undefined) return [];
+    const rest = [...named.rest, ...argv.slice(start + leading.length)];
+    return {...named, rest, start, words: argv.slice(start, start + named.count)};
   });
   const meant = found.find(({words}) => known.includes(words.join(':'))) ?? found[0];
   if (meant === undefined) return undefined;
-  const {words, command, or, note = '', start, count, takesMore} = meant;
+  const {words, command, or, note = '', start, rest} = meant;
   if (command[0] === 'help')
     return {words, suggestions: [typeof note === 'string' ? asSentence(note) : note, listCommands]};
-  const {flags = {}, args = {}} = commands.find(({id}) => id === command[0]) ?? {};
-  const moved = (words: readonly string[]) => movedWords(words, {flags, args}, !takesMore);
-  const run = [...command, ...moved(argv.slice(0, start)), ...moved(argv.slice(start + count))];
-  const other = or === undefined ? [] : [' or ', {run: [or]}];
+  const runOf = (words: readonly string[]) => {
+    // `release 3` names a bundle that is there.
+    const [id = '', ...given] =
+      words[0] === 'bundle:push' && leadingWords(rest).some(namesBundle) ? ['bundle:deploy'] : words;
+    const {flags = {}, args = {}} = commands.find((each) => each.id === id) ?? {};
+    const open = Object.values(args).slice(given.length > 0 && !given[0]?.startsWith('-') ? 1 : 0);
+    return {run: [id, ...given, ...movedWords(argv.slice(0, start), rest, {id, flags, open})]};
+  };
+  const run = runOf(command);
+  const other = or === undefined ? [] : [' or ', runOf([or])];
   const [label, end] = start > 0 ? ['Put the command before its flags: ', []] : ['Did you mean ', ['?']];
-  return {words, suggestions: [[label, {run}, ...other, ...end]]};
+  return {words, suggestions: [[label, run, ...other, ...end]]};
 }
 
 /** Whether the error of a hook ends the command. A hook that lacks a module is only left out. */

@@ -1,9 +1,10 @@
+import {existsSync} from 'node:fs';
 import type {Command} from '@oclif/core';
 import {hiddenValue, hiddenWord} from '../../errors/suggestion.js';
 import {isLikelySecret} from '../../http/redact.js';
 import {definitions, secretKeys} from '../../settings/definitions.js';
 import {near} from '../../text/suggest.js';
-import {flagNamed, namesBundle} from '../setup/other-clients.js';
+import {flagNamed, namesBundle, namesTarget, whyNeedless} from '../setup/other-clients.js';
 
 const secretFlags: ReadonlySet<string> = new Set(secretKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
@@ -13,41 +14,56 @@ export function flagOf(word: string): string {
   return word.startsWith('--') ? word.replace(/=.*/s, '') : word.slice(0, 2);
 }
 
-/**
- * Words to type behind the command that has these flags, with the names of flags corrected.
- * @param isForeign whether they were typed for another client: only flags of ours, and their values, are left
- */
-export function movedWords(
-  typed: readonly string[],
-  {flags, args}: Pick<Command.Loadable, 'flags' | 'args'>,
-  isForeign = false,
-): readonly string[] {
-  return typed.flatMap((word, at) => {
-    const before = typed[at - 1] ?? '';
-    if (isJsonFlag(word, typed)) return ['--json'];
-    if (word === 'json' && isJsonFlag(before, typed)) return [];
-    if (!word.startsWith('-')) {
-      const option = flagMeant(before, flags);
-      const shown = shownValue(word, before, option);
-      if (option?.type === 'option') return [shown];
-      if (isForeign) return [];
-      return Object.keys(args).length === 0 ? [...flagFor(word, flags), shown] : [shown];
-    }
-    const flag = flagOf(word);
-    const old = flagNamed(flag.slice(2), Object.keys(flags)) ?? '';
-    // `--prod` for `--target production`.
-    if (/ [a-z]+$/.test(old)) return `--${old}`.split(' ');
-    const meant = flagMeant(flag, flags);
-    if (isForeign && meant === undefined) return [];
-    const name = meant === undefined || isNamed(flag, meant) ? flag : `--${meant.name}`;
-    return flag === word ? [name] : [name, shownValue(word.slice(flag.length).replace('=', ''), flag, meant)];
-  });
+/** The command to type words behind, and the arguments that it still lacks. */
+interface Place extends Pick<Command.Loadable, 'id' | 'flags'> {
+  readonly open: readonly Command.Arg.Cached[];
 }
 
-/** The flag for an argument of a command that takes none. */
-function flagFor(word: string, flags: KnownFlags): readonly string[] {
-  const name = namesBundle(word) ? 'to' : 'target';
-  return name in flags ? [`--${name}`] : [];
+/** The words before and behind the name of a command, to be typed behind that of another, with the flags corrected. */
+export function movedWords(
+  before: readonly string[],
+  behind: readonly string[],
+  {id, flags, open}: Place,
+): readonly string[] {
+  const left = [...open];
+  let isTyped = [...before, ...behind].some((word) => flagMeant(flagOf(word), flags)?.name === 'target');
+  const move = (typed: readonly string[]) =>
+    typed.flatMap((word, at) => {
+      const before = typed[at - 1] ?? '';
+      if (isJsonFlag(word, typed)) return ['--json'];
+      if (word === 'json' && isJsonFlag(before, typed)) return [];
+      if (!word.startsWith('-')) {
+        const option = flagMeant(before, flags);
+        const shown = shownValue(word, before, option);
+        if (option?.type === 'option') return [shown];
+        const [arg] = left;
+        const flag = flagFor(word, arg);
+        if (flag in flags && !(flag === 'target' && isTyped)) {
+          isTyped ||= flag === 'target';
+          return [`--${flag}`, shown];
+        }
+        if (arg?.multiple !== true) left.shift();
+        // What a login or a variable is given may be a secret.
+        return [id.startsWith('auth:') || arg?.name === 'variable' ? hiddenValue : shown];
+      }
+      const flag = flagOf(word);
+      const old = flagNamed(flag.slice(2), Object.keys(flags)) ?? '';
+      // `--prod` for `--target production`.
+      if (/ [a-z]+$/.test(old)) return `--${old}`.split(' ');
+      const meant = flagMeant(flag, flags);
+      if (meant === undefined && whyNeedless(flag, id) !== undefined) return [];
+      const name = meant === undefined || isNamed(flag, meant) ? flag : `--${meant.name}`;
+      return flag === word ? [name] : [name, shownValue(word.slice(flag.length).replace('=', ''), flag, meant)];
+    });
+  return [...move(before), ...move(behind)];
+}
+
+/** The flag for a word that is not what an argument, or none, stands for. Empty: it is the argument. */
+function flagFor(word: string, arg: Command.Arg.Cached | undefined): string {
+  if (arg === undefined && namesBundle(word)) return 'to';
+  if (arg === undefined && /^https?:/.test(word)) return 'origin';
+  const isOther = arg === undefined || arg.name === 'pattern' || (arg.name === 'dir' && !existsSync(word));
+  return isOther && namesTarget(word) ? 'target' : '';
 }
 
 /** `…` for what may be a secret: an assignment, and the value of a flag that has one or is unknown. */
@@ -77,7 +93,10 @@ export function flagMeant(word: string, flags: KnownFlags): Command.Flag.Cached 
 export function similarFlag(name: string, known: readonly string[]): string | undefined {
   const old = flagNamed(name, known);
   if (old !== undefined) return old;
-  if (name.length === 1) return known.find((flag) => flag.startsWith(name));
+  if (name.length === 1) {
+    const [only, ...more] = known.filter((flag) => flag.startsWith(name));
+    return more.length === 0 ? only : undefined;
+  }
   return near(name, known)[0] ?? known.find((flag) => name.startsWith(`${flag}-`));
 }
 

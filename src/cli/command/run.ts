@@ -17,6 +17,7 @@ import {
   reportOf,
   requestedExitCode,
   thrownBy,
+  isVerbFirst,
   unknownCommand,
   usageError,
 } from './error-report.js';
@@ -193,7 +194,7 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
   } else if (asksForHelp && hasPage) {
     session.output.releaseStdout();
     await new GroupedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
-  } else if (command === undefined) {
+  } else if (command === undefined || (!isForeign && isVerbFirst(args, config))) {
     const listed = config.options.userPlugins === true ? userPlugins(config.dataDir) : [];
     const unbuilt = listed.flatMap(({folder}) => lackingPart(folder) ?? []);
     const suggestions = unbuilt.map(({message, suggestion}) => `${message} ${suggestion}`);

@@ -5,7 +5,7 @@ import {near} from '../../text/suggest.js';
 /** A word of another client and its equivalent: a suggestion and, for a client, a row of docs/guides/coming-from.md. */
 export interface OldWord {
   readonly client: string;
-  /** `rm|remove ID`: a word in capitals stands for any, bars separate alternatives; `…`: what follows is for `now`, too. */
+  /** `rm|remove ID`: a word in capitals stands for any, bars separate alternatives. */
   readonly was: string;
   readonly now: string;
   /** What else it may stand for. */
@@ -94,7 +94,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'firebase', was: 'hosting:channel:delete', now: 'preview:down'},
   {client: 'others', was: 'bundles|builds|versions', now: 'bundle:list'},
   {client: 'others', was: 'bundle create', now: 'bundle:build'},
-  {client: 'others', was: 'show|info ID', now: 'bundle:inspect ID'},
+  {client: 'others', was: 'show|info|get ID', now: 'bundle:inspect ID'},
   {client: 'others', was: 'archive|pack|package', now: 'bundle:build'},
   {client: 'others', was: 'release|upload', now: 'bundle:push'},
   {client: 'others', was: 'redeploy ID', now: 'bundle:deploy ID'},
@@ -103,33 +103,33 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'deployments|deploys|releases', now: 'bundle:history'},
   {client: 'others', was: 'pull ID', now: 'bundle:download ID'},
   {client: 'others', was: 'pull SLUG', now: 'bundle:download running:SLUG'},
-  {client: 'others', was: 'pull', now: 'bundle:download latest'},
+  {client: 'others', was: 'pull', now: 'bundle:download running:'},
   {client: 'others', was: 'rm|remove|destroy ID', now: 'bundle:delete ID'},
   {client: 'others', was: 'rm|remove|destroy SLUG', now: 'target:delete SLUG'},
   {client: 'others', was: 'rm|remove|destroy', now: 'bundle:delete', or: 'target:delete'},
   {client: 'others', was: 'clean|cleanup', now: 'bundle:prune'},
-  {client: 'others', was: 'get targets|envs|environments', now: 'target:list'},
   {client: 'others', was: 'envs', now: 'target:list', or: 'env:list'},
   {client: 'others', was: 'targets|environments', now: 'target:list'},
-  {client: 'others', was: 'target show|info|get SLUG', now: 'status --target SLUG'},
-  {client: 'others', was: 'target show|info|get', now: 'status'},
+  {client: 'others', was: 'target show|info|get|describe', now: 'status'},
+  {client: 'others', was: 'cache purge|clear|invalidate', now: 'target:invalidate'},
   {client: 'others', was: 'cache|purge', now: 'target:invalidate'},
   {client: 'others', was: 'domains|alias', now: 'help', note: domain},
   {client: 'others', was: 'redirects|access', now: 'help', note: ofTargets},
   {client: 'others', was: 'use|switch', now: 'help', note: oneTarget},
   {client: 'others', was: 'previews|channels', now: 'preview:list'},
   {client: 'others', was: 'hosting channel list', now: 'preview:list'},
-  {client: 'others', was: 'preview create|new|add|deploy …', now: 'preview:up'},
-  {client: 'others', was: 'preview rm|remove|delete …', now: 'preview:down'},
-  {client: 'others', was: `${variables}|env set|add|put`, now: 'env:set'},
-  {client: 'others', was: 'env create|clone …', now: 'target:create'},
+  {client: 'others', was: 'preview create|new|add|deploy', now: 'preview:up'},
+  {client: 'others', was: 'preview rm|remove|delete', now: 'preview:down'},
+  {client: 'others', was: 'vars|env set|add|put', now: 'env:set'},
+  {client: 'others', was: 'env create|clone', now: 'target:create'},
   {client: 'others', was: 'env invalidate', now: 'target:invalidate'},
   {client: 'others', was: 'env delete', now: 'env:unset', or: 'target:delete'},
+  {client: 'others', was: 'env push FILE', now: 'env:set --from FILE'},
   {client: 'others', was: 'env push', now: 'env:set --from .env'},
-  {client: 'others', was: `${variables}|env rm|remove|delete|unset`, now: 'env:unset'},
-  {client: 'others', was: 'env get|pull|export', now: 'env:list'},
+  {client: 'others', was: 'vars|env rm|remove|delete|unset', now: 'env:unset'},
+  {client: 'others', was: 'vars|env get|pull|export|show|list|ls', now: 'env:list'},
   {client: 'others', was: variables, now: 'env:list'},
-  {client: 'others', was: 'config get|list …', now: 'config:show'},
+  {client: 'others', was: 'config get|list|ls|view', now: 'config:show'},
   {client: 'others', was: 'config set|unset', now: 'help', note: configuration},
   {client: 'others', was: 'settings', now: 'config:show'},
   {client: 'others', was: 'projects|sites|apps', now: 'project:list'},
@@ -188,7 +188,7 @@ const askedAbout = 'mycli asks only about a new target or project that may be a 
 const statusOnce = 'status shows the present state once; to follow a deployment, pass --wait to what deploys';
 
 /** Flags of others that ask for what happens anyway, by the commands that have no such flag. */
-export const needlessFlags: readonly {readonly flags: RegExp; readonly command?: string; readonly why: string}[] = [
+const needlessFlags: readonly {readonly flags: RegExp; readonly command?: string; readonly why: string}[] = [
   {flags: /^-(?:f|-follow|-no-follow|-tail)$/, command: 'logs', why: 'logs follows until Ctrl-C'},
   {flags: /^-(?:n|-limit|-lines)$/, command: 'logs', why: 'logs follows until Ctrl-C; --since AGE drops older entries'},
   {flags: /^-(?:w|-watch)$/, command: 'status', why: statusOnce},
@@ -202,13 +202,13 @@ export const needlessFlags: readonly {readonly flags: RegExp; readonly command?:
 ];
 
 interface CommandNamed {
-  /** How many words its name is. What follows may be a secret. */
+  /** How many words its name is. */
   readonly count: number;
   readonly command: readonly string[];
   readonly or?: string | undefined;
   readonly note?: Suggestion | undefined;
-  /** Whether what follows is for it, too: it is one of ours, or its row has an argument. */
-  readonly takesMore: boolean;
+  /** The words that follow its name. They may be secrets. */
+  readonly rest: readonly string[];
 }
 
 /** Whether users name a bundle by it, where they may also name a target. */
@@ -216,24 +216,52 @@ export function namesBundle(word: string): boolean {
   return /^(?:latest|\d+)$/.test(word);
 }
 
-const partsOf = ({was}: OldWord) => was.replace(' …', '').split(/[ :]/);
+const partsOf = ({was}: OldWord) => was.split(/[ :]/);
 const isSlot = (part: string) => /^[A-Z]+$/.test(part);
 
 /** What typed words stand for: a command or topic of ours, or a command of another client, whose name may go first. */
 export function commandNamed(typed: readonly string[], known: readonly string[]): CommandNamed | undefined {
-  const ids = known.map((id): OldWord => ({client: '', was: id, now: id}));
-  // `inspect` for `bundle:inspect`.
-  const own = [...ids, ...ids.map((row) => ({...row, was: row.was.replace(/^.*:/, '')}))];
+  const own = ownRows(known);
+  const rows = [...oldCommands, ...own];
   const nameAt = oldCommands.some(({client}) => client === typed[0]) ? 1 : 0;
-  const words = typed.flatMap((word, at) => (at === nameAt ? word.split(':') : word));
+  const split = typed.flatMap((word, at) => (at === nameAt ? word.split(':') : word));
+  const words = nounFirst(split, known) ?? split;
   const corrected = withoutTypos(words, [...own, ...oldCommands]);
   const [topic = ''] = corrected;
   const isTypo = topic !== words[0] && isOfSlot(topic, 'TOPIC', known);
-  const ofTopic = isTypo ? {count: 1, command: [topic], takesMore: false} : undefined;
-  const named = rowNamed(corrected, [...oldCommands, ...own], known) ?? ofTopic;
+  const ofTopic = isTypo ? {count: 1, command: [topic]} : undefined;
+  const named = rowNamed(corrected, rows, known) ?? ofTopic;
+  if (named === undefined) return undefined;
   // `env:get` is one word of the command line.
-  return named && {...named, count: Math.max(nameAt + 1, named.count - (words.length - typed.length))};
+  const count = Math.max(nameAt + 1, named.count - (split.length - typed.length));
+  return {...named, count, rest: words.slice(named.count)};
 }
+
+function ownRows(known: readonly string[]): readonly OldWord[] {
+  const ids = known.map((id) => ({client: '', was: id, now: id}));
+  // `inspect` for `bundle:inspect`, but not `reset` for `plugins:reset`.
+  return [...ids, ...ids.map((row) => ({...row, was: row.was.replace(/^(?!plugins:).*:/, '')}))];
+}
+
+/** `delete target qa` and `list targets` as `target delete qa` and `target list`, if that names a command. */
+export function nounFirst(words: readonly string[], known: readonly string[]): readonly string[] | undefined {
+  const [first = '', second = '', ...rest] = words;
+  const rows = [...oldCommands, ...ownRows(known)];
+  for (const [noun, verb] of [[first, second] as const, [second, first] as const]) {
+    const topic = noun.replace(/^environment/, 'target').replace(/^(?:secret|variable)s?$/, 'vars');
+    const isTopic = (name: string) => name === 'vars' || isOfSlot(name, 'TOPIC', known);
+    const one = isTopic(topic) ? topic : topic.replace(/s$/, '');
+    const isList = one !== topic && /^(?:get|show|describe|view)$/.test(verb);
+    const turned = [one, isList ? 'list' : verb, ...rest];
+    if (isTopic(one) && (rowNamed(turned, rows, known)?.count ?? 0) > 1) return turned;
+  }
+  return undefined;
+}
+
+/** Words that delete or install: only one letter of them may be wrong. */
+const risky = /^(?:delete|destroy|down|prune|unset|reset|remove|rm|clean|cleanup|install|uninstall|unlink)$/;
+/** Words of git and others that resemble these. */
+const notTypos = new Set(['remote', 'rename']);
 
 /** Each word as the nearest one that may follow those before it, if one is near. */
 function withoutTypos(typed: readonly string[], rows: readonly OldWord[]): readonly string[] {
@@ -244,7 +272,8 @@ function withoutTypos(typed: readonly string[], rows: readonly OldWord[]): reado
     const next = following.flatMap((parts) => parts[words.length]?.split('|') ?? []);
     // Shorter ones resemble too much, and the first letter of a typo is right: `patch` is not `watch`.
     const names = next.filter((each) => !isSlot(each) && each.length > 2 && each[0] === word[0]);
-    const [meant = word] = next.includes(word) ? [] : near(word, names, word.length < 6 ? 1 : 2);
+    const isNear = (each: string) => near(word, [each], risky.test(each) || word.length < 6 ? 1 : 2).length > 0;
+    const [meant = word] = next.includes(word) || notTypos.has(word) ? [] : near(word, names.filter(isNear));
     words.push(meant);
   }
   return words;
@@ -254,9 +283,9 @@ function rowNamed(
   words: readonly string[],
   rows: readonly OldWord[],
   known: readonly string[],
-): CommandNamed | undefined {
+): Omit<CommandNamed, 'rest'> | undefined {
   for (const row of rows) {
-    const {client, was, now, or, note} = row;
+    const {client, now, or, note} = row;
     const start = client !== '' && words[0] === client ? 1 : 0;
     const parts = partsOf(row);
     const values = new Map<string, string>();
@@ -269,8 +298,9 @@ function rowNamed(
     const command = now.split(' ').map((part) => part.replace(/[A-Z]+/, (slot) => values.get(slot) ?? slot));
     if (!fits || !known.includes(command[0] ?? '')) continue;
     const count = start + parts.length;
-    const isOwn = client === '' || known.includes(words.slice(0, count).join(':'));
-    return {count, command, or, note, takesMore: isOwn || was.endsWith('…') || values.size > 0};
+    // `builds list`, as `builds`.
+    const isLonger = /:(?:list|history)$/.test(command[0] ?? '') && /^(?:list|ls)$/.test(words[count] ?? '');
+    return {count: isLonger ? count + 1 : count, command, or, note};
   }
   // `auth:whoami` is what `whoami` is, because that is in `auth`.
   const [topic = '', ...rest] = words;
@@ -278,11 +308,26 @@ function rowNamed(
   return inTopic?.command[0]?.startsWith(`${topic}:`) === true ? {...inTopic, count: 1 + inTopic.count} : undefined;
 }
 
+/** Whether users name a target by it. `create` is rather a part of the name of a command, as in `release create`. */
+export function namesTarget(word: string): boolean {
+  const isOfName = oldCommands.some((row) =>
+    partsOf(row)
+      .slice(1)
+      .some((part) => part.split('|').includes(word)),
+  );
+  return /^[a-z\d][a-z\d-]*$/.test(word) && !namesBundle(word) && !isOfName;
+}
+
 function isOfSlot(word: string, slot: string, known: readonly string[]): boolean {
   if (word === '' || isLikelySecret(word)) return false;
   if (slot === 'TOPIC') return known.some((id) => id.startsWith(`${word}:`));
   if (slot === 'ID') return namesBundle(word) || word.endsWith('.tar.gz');
   return slot !== 'SLUG' || (/^[\w-]+$/.test(word) && !namesBundle(word));
+}
+
+/** Why a command needs no flag like that of another client. */
+export function whyNeedless(name: string, command: string | undefined): string | undefined {
+  return needlessFlags.find(({flags, command: only = command}) => flags.test(name) && only === command)?.why;
 }
 
 /** What a flag of another client is here, without its dashes, if the command has it. */
