@@ -131,14 +131,18 @@ export async function fromTarget(request: Promise<AnsweredResponse>): Promise<An
   }
 }
 
+/** What is wrong with the slug of a target to create. */
+export function newSlugProblem(targetSlug: string): string | undefined {
+  if (v.safeParse(newTargetSlug, targetSlug).success) return undefined;
+  return `The slug of a new target must be at most ${maxTargetName} lowercase letters, digits and inner hyphens, not "${targetSlug}".`;
+}
+
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` for a target that the services do not make. They may make its slug. */
 export function checkNewTarget(targetSlug: string | undefined, name: string): void {
-  const problem =
-    targetSlug !== undefined && !v.safeParse(newTargetSlug, targetSlug).success
-      ? `The slug of a new target must be at most ${maxTargetName} lowercase letters, digits and inner hyphens, not "${targetSlug}".`
-      : v.safeParse(newTargetName, name).success
-        ? undefined
-        : `The name of a target has at most ${maxTargetName} characters.`;
+  const nameProblem = v.is(newTargetName, name)
+    ? undefined
+    : `The name of a target has at most ${maxTargetName} characters.`;
+  const problem = (targetSlug === undefined ? undefined : newSlugProblem(targetSlug)) ?? nameProblem;
   if (problem === undefined) return;
   const lower = targetSlug?.toLowerCase();
   const suggestions = suggestNames(v.is(newTargetSlug, lower) ? [lower] : []);

@@ -81,7 +81,10 @@ describe('the pages', () => {
     expect(textOf((await page(runtime, path)).body)).toContain('Nothing was logged yet.');
     await client.deploy(2);
     const later = (await page(runtime, path)).body;
-    expect(later).toContain('aria-label="Roll back to this: bundle 1 on production"');
+    // One has to open what holds the button, also without JavaScript.
+    expect(later).toMatch(
+      /<details id="deployment-1"><summary [^>]*>Roll back to this…<\/summary>\n[^]*<button [^>]*>Roll back<\/button><\/form><\/details>/,
+    );
     expect(textOf(later)).toMatch(/Bundle 1 The first shop production Finished \d+ \w+ \d{4}, [\d:]+ \S+ /);
     const {status} = await post(runtime, 'projects/shop/deploy', {bundle: '1', target: 'production'});
     expect(status).toBe(303);
@@ -122,6 +125,8 @@ describe('the pages', () => {
     const found = await texts(`?filter=${encodeURIComponent('<51>')}`);
     expect(found).toContain('Bundle 51 Release <51>');
     expect(found).not.toContain('Bundle 50 ');
+    // As the list shows it.
+    expect(await texts(`?filter=${encodeURIComponent(' Bundle 51 ')}`)).toContain('Bundle 51 Release <51>');
     expect(await texts('?filter=none')).toContain('No bundle matches the filter.');
   });
 
@@ -237,9 +242,23 @@ describe('the buttons', () => {
     expect(textOf(body)).toMatch(/The deployment has started.* production Live \S+ Bundle 2 The second just now/);
   });
 
+  test('create a target only if one has agreed', async () => {
+    const {runtime} = await startFilled();
+    const fields = {bundle: '2', target: 'prodction'};
+    const asked = await post(runtime, 'projects/shop/deploy', fields);
+    expect([asked.status, textOf(asked.body)]).toEqual([
+      200,
+      expect.stringContaining('shop has no target called prodction . Choose another one , or create it:'),
+    ]);
+    expect((await page(runtime, '-/projects/shop/targets/prodction')).status).toBe(404);
+    const [, name = '', value = ''] = /<button class="main" name="(\w+)" value="(\w+)">/.exec(asked.body) ?? [];
+    expect((await post(runtime, 'projects/shop/deploy', {...fields, [name]: value})).status).toBe(303);
+    expect((await page(runtime, '-/projects/shop/targets/prodction')).status).toBe(200);
+  });
+
   test('are refused from other origins, and without one', async () => {
     const {runtime} = await startFilled({auth: false});
-    const fields = {bundle: '2', target: 'staging'};
+    const fields = {bundle: '2', target: 'staging', create: 'yes'};
     for (const headers of [
       {origin: runtime.appsOrigin},
       {origin: runtime.siteUrl('shop', 'staging').slice(0, -1)},
@@ -263,6 +282,7 @@ describe('the buttons', () => {
     [{bundle: '9', target: 'staging'}, 404],
     [{bundle: '1', target: '../x'}, 400],
     [{bundle: '1', target: ''}, 400],
+    [{bundle: '1', target: 'Stagin g', create: 'yes'}, 400],
   ])('say what is wrong with %j', async (fields, expected) => {
     const {runtime} = await startFilled();
     const {status, body} = await post(runtime, 'projects/shop/deploy', fields);

@@ -41,7 +41,7 @@ dt { color: var(--soft); }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
 tbody th { font-weight: 400; min-width: 11rem; }
-time, .state, .whole, thead th, td button { white-space: nowrap; }
+time, .state, .whole, thead th, td button, summary { white-space: nowrap; }
 thead th { color: var(--soft); font-weight: 400; }
 .state { font-weight: 600; }
 .state::before { content: ''; display: inline-block; width: .55em; height: .55em; margin-right: .4em;
@@ -70,7 +70,7 @@ export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"
 </svg>
 `;
 
-/** Loads the page again each second, and replaces what has changed. Fields, links and buttons keep their focus. */
+/** Loads the page again each second, and replaces what has changed. What has the focus or was opened keeps that. */
 export const liveScript = `'use strict';
 const news = document.getElementById('news');
 
@@ -79,6 +79,7 @@ function nameOf(element) {
 }
 
 function adopt(part, next) {
+  for (const {id} of part.querySelectorAll('details[open]')) next?.ownerDocument.getElementById(id)?.setAttribute('open', '');
   if (!next || part.innerHTML === next.innerHTML) return;
   const [focused, chosen] = [part.contains(document.activeElement) && nameOf(document.activeElement), part.value];
   part.replaceChildren(...next.childNodes);

@@ -1,7 +1,7 @@
 import {html} from 'hono/html';
+import {newSlugProblem} from '../../backends/answers.js';
 import {listFirst} from '../../text/entry-names.js';
 import {variableCommands} from '../../text/suggest.js';
-import {slugProblems} from '../../settings/definitions.js';
 import {HttpFailure} from '../answer.js';
 import {param, reasonOfSilence, requestedBundle, siteOf, type Call, type RuntimeContext} from '../runtime-context.js';
 import {siteUrl, type SiteName} from '../sites/site-address.js';
@@ -131,9 +131,14 @@ function rollbackForm(deployment: DeploymentRecord, context: RuntimeContext): pa
   const isLive = context.deployments.current(deployment)?.bundleId === bundleId;
   const hasFinished = deploymentState(deployment, context.now()).status === 'finished';
   if (isLive || !hasFinished || context.store.bundle(projectSlug, bundleId) === undefined) return undefined;
+  const button = html`<button aria-label="Roll back ${targetSlug} to bundle ${bundleId}">Roll back</button>`;
+  return html`<details id="deployment-${deployment.number}"><summary aria-label="Roll back to this…: bundle ${bundleId} on ${targetSlug}">Roll back to this…</summary>
+<p>${page.foreign(targetSlug)} then serves bundle ${bundleId}.</p>${deployButton(deployment, bundleId, button)}</details>`;
+}
+
+function deployButton({projectSlug, targetSlug}: SiteName, bundleId: number, button: page.Html): page.Html {
   return html`<form action="${projectPath(projectSlug)}/deploy" method="post">
-<input type="hidden" name="bundle" value="${bundleId}"><input type="hidden" name="target" value="${targetSlug}">
-<button aria-label="Roll back to this: bundle ${bundleId} on ${targetSlug}">Roll back to this</button></form>`;
+<input type="hidden" name="bundle" value="${bundleId}"><input type="hidden" name="target" value="${targetSlug}">${button}</form>`;
 }
 
 /** A link to a bundle that exists, else its name, and its message. */
@@ -166,8 +171,10 @@ export function showProject(call: Call): Promise<Response> {
     throw new HttpFailure(404, `There is no project "${projectSlug}". It is created by the first push to it.`);
   }
   const bundles = store.bundles(projectSlug);
-  const filter = query.get('filter') ?? '';
-  const found = bundles.filter(({id, message}) => `${id} ${message}`.toLowerCase().includes(filter.toLowerCase()));
+  const filter = query.get('filter')?.trim() ?? '';
+  const found = bundles.filter(({id, message}) =>
+    `bundle ${id} ${message}`.toLowerCase().includes(filter.toLowerCase()),
+  );
   const lastPage = Math.ceil(found.length / listed) - 1;
   const start = listed * Math.max(0, Math.min(Math.floor(Number(query.get('page')) || 0), lastPage));
   const shown = found.slice(start, start + listed);
@@ -255,10 +262,22 @@ export async function deployFromPage(call: Call): Promise<Response> {
   const projectSlug = param(call, 'projectSlug');
   const form = await page.readForm(call);
   const targetSlug = form.get('target')?.trim() ?? '';
-  const [problem] = slugProblems('target', targetSlug);
-  if (problem) throw new HttpFailure(400, `The slug of the target ${problem.message}.`);
   const bundle = requestedBundle(call, Number(form.get('bundle')));
   const site = {projectSlug, targetSlug};
+  if (call.context.targets.get(site) === undefined) {
+    const problem = newSlugProblem(targetSlug);
+    if (problem !== undefined) throw new HttpFailure(400, problem);
+    if (!form.has('create')) return askToCreate(site, bundle.id);
+  }
   await call.context.deployments.deploy(site, {bundle, createdBy: call.user});
   return page.seeOther(`${targetPath(site)}?done=deploy`);
+}
+
+function askToCreate(site: SiteName, bundleId: number): Promise<Response> {
+  const {projectSlug, targetSlug} = site;
+  const button = html`<button class="main" name="create" value="yes">Create ${targetSlug} and deploy bundle ${bundleId}</button>`;
+  const content = html`<p>${page.foreign(projectSlug)} has no target called ${page.foreign(targetSlug)}.
+<a href="${projectPath(projectSlug)}">Choose another one</a>, or create it:</p>
+${deployButton(site, bundleId, button)}`;
+  return page.pageAnswer({title: 'New target', content});
 }
