@@ -19,6 +19,7 @@ async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   const advice = items.length > 0 ? 'Push one with ' : 'Check the name of the project, or push one with ';
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no bundle that can be deployed.`, {
     suggestions: [[advice, {run: ['bundle:push', ...placeFlags({projectSlug})]}]],
+    ...(items.length === 0 && {details: {bundles: []}}),
   });
 }
 

@@ -131,7 +131,7 @@ export interface TargetConfirmation {
   readonly bundleId?: BundleId | undefined;
 }
 
-/** A target or a project that a push or a deployment is about to create, because the service has none of that name. */
+/** A target or a project that a call is about to create, because the service has none of that name. */
 export interface NewPlace {
   /** Which of them. */
   readonly kind: 'target' | 'project';
@@ -155,13 +155,18 @@ export interface GuardOptions extends Pick<MycliConfig, 'production'> {
   readonly confirmTarget?: ((confirmation: TargetConfirmation) => Promise<string>) | undefined;
 }
 
-/** What a push and a deployment have in common. */
-export interface ReleaseOptions extends ProjectOptions, DeploymentOptions, GuardOptions, Pick<MycliConfig, 'create'> {
+/** What a call says about a target or a project that it creates. */
+export interface NewPlaceOptions extends Pick<MycliConfig, 'create'> {
   /**
-   * Called before a push or a deployment creates its target or its project, if the backend lists them. If it rejects,
-   * nothing is uploaded. Not called if `create` is set. @default nobody is asked
+   * Called before a call creates its target or its project, if the backend lists them: only for the project, if the
+   * call is there to create a target. If it rejects, nothing is changed. Not called if `create` is set.
+   * @default nobody is asked
    */
   readonly confirmNew?: ((found: NewPlace) => Promise<void>) | undefined;
+}
+
+/** What a push and a deployment have in common. */
+export interface ReleaseOptions extends ProjectOptions, DeploymentOptions, GuardOptions, NewPlaceOptions {
   /** Called when `auto` falls back from Api to legacy. */
   readonly onFallback?: ((reason: string) => void) | undefined;
   /** Called with the backend about to serve the call, and again after a fallback. */

@@ -40,15 +40,16 @@ interface DeployRequest {
 const resolve: Step<DeployRequest> = {
   name: 'resolve',
   title: 'Prepare',
-  async run({request: {connection, release, bundleId, from}}, host) {
+  async run(ledger, host) {
+    const {connection, release, bundleId, from} = ledger.request;
     const finding = bundleId === undefined ? (['history'] as const) : namingCapabilities(bundleId);
     const needed = [...(from === undefined ? (['deploy'] as const) : []), ...finding, ...followUpCapabilities(release)];
     const chosen = await chooseCapable({...connection, wait: release.wait}, needed, host);
+    Object.assign(ledger, chosen, {bundleId, from});
     const {backend} = chosen.open;
     if (from !== undefined && !backend.promote) requireCapability(backend, 'deploy');
     if (bundleId !== undefined && release.operation === 'deploy') verifyId(backend, bundleId, meantInstead);
-    const listed = release.operation === 'rollback' ? {} : await lookForPlace(chosen.open, connection);
-    return {...chosen, bundleId, from, ...listed};
+    return release.operation === 'rollback' ? {} : lookForPlace(chosen.open, connection);
   },
 };
 

@@ -9,6 +9,9 @@ import type {
   TailLogsOptions,
   TargetChangeOptions,
 } from '../operations/targets/options.js';
+import {isRuntimeCliError} from '../errors/index.js';
+import {chooseCapable} from '../operations/choose-backend.js';
+import {lookForPlace, type PlaceOptions} from '../operations/deploy/new-place.js';
 import {planRelease} from '../operations/deploy/release.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
@@ -27,8 +30,8 @@ import {explainEmpty, readTargets, withTarget} from '../operations/targets/find-
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {known} from './ledger.js';
-import {confirmTarget, guard} from './release-steps.js';
-import {runPipeline, type Step} from './run.js';
+import {confirmNew, confirmTarget, guard} from './release-steps.js';
+import {runPipeline, type Rows, type Step} from './run.js';
 import {applyToMade, withAccessValue, type ConfigureRequest} from './configure.js';
 import {changeFound, choose, waitForChanged, withBackend} from './steps.js';
 
@@ -46,16 +49,40 @@ export async function listTargets(options: ProjectOptions, host: PipelineHost): 
   }).catch(withTarget);
 }
 
-/** The slugs of a project's targets, to improve a message: a look that nobody hears of. Undefined if it fails. */
+/**
+ * The slugs of a project's targets, to improve a message: a look that nobody hears of. Undefined if it fails.
+ * @throws RuntimeCliError if the credentials reach other projects, but not this one
+ */
 export function glanceAtTargets(options: ProjectOptions, host: PipelineHost): Promise<readonly string[] | undefined> {
   const unheard = {...host, terminal: undefined, onEvent: undefined};
-  const run = async (open: OpenBackend) => (await quickLook(open, readTargets))?.map(({targetSlug}) => targetSlug);
-  return withBackend(options, unheard, {needs: ['targets'], name: 'list', title: '', run}).catch(() => undefined);
+  const run = async (open: OpenBackend) => {
+    const targets = await quickLook(open, readTargets);
+    if (targets?.length === 0) await explainEmpty(open, 'targets');
+    return targets?.map(({targetSlug}) => targetSlug);
+  };
+  return withBackend(options, unheard, {needs: ['targets'], name: 'list', title: '', run}).catch((error: unknown) => {
+    if (isRuntimeCliError(error) && error.code === 'ERR_REJECTED') throw error;
+    return undefined;
+  });
 }
 
 const waitIfAsked: Step<ConfigureRequest<Pick<CreateTargetOptions, 'wait' | 'dryRun'>>> = {
   ...waitForChanged,
   due: ({request: {options}}) => options.wait === true && options.dryRun !== true,
+};
+
+interface CreateRequest extends ConfigureRequest<CreateTargetOptions> {
+  readonly connection: ProjectOptions & PlaceOptions;
+}
+
+const resolve: Step<CreateRequest> = {
+  ...choose,
+  async run(ledger, host) {
+    const {connection, needs, options} = ledger.request;
+    const chosen = await chooseCapable(connection, needs, host);
+    Object.assign(ledger, chosen);
+    return lookForPlace(chosen.open, {...options, makesTarget: true});
+  },
 };
 
 /** A copy runs what its source runs, so its guards are asked as for a deployment. */
@@ -118,7 +145,15 @@ export async function createTarget(
   const planned = planRelease('create-target', {...options, ...noFollowUps}, host);
   const release = options.copyFrom === undefined ? undefined : planned;
   const request = {connection, needs: ['create-target'] as const, options, release};
-  const rows = [choose, guardCopy, confirmTarget, create, waitIfAsked, ...applyToMade(value, completes)];
+  const rows: Rows<CreateRequest> = [
+    resolve,
+    guardCopy,
+    confirmNew,
+    confirmTarget,
+    create,
+    waitIfAsked,
+    ...applyToMade(value, completes),
+  ];
   const ledger = await runPipeline(rows, request, host);
   const {open, target, warnings} = known(ledger, 'open', 'target');
   return {...open.project, created: false, ...target, warnings};

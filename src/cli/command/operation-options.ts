@@ -78,8 +78,7 @@ export function deploymentOptions(
     rollbackOnFailure: rollsBack,
     invalidate,
     ...guardOptions(settings, context),
-    create: settings.create?.value,
-    confirmNew: confirmationOfNew(context),
+    ...newPlaceOptions(settings, context),
     projectDirectory: settings.projectDirectory.value,
   };
 }
@@ -145,9 +144,9 @@ function confirmationBy(context: QuestionContext) {
   };
 }
 
-/** Tells what a deployment creates. A name that may be mistyped is asked about, unless in a dry run. */
-function confirmationOfNew(context: CommandContext) {
-  return async ({kind, slug, meant}: NewPlace) => {
+/** Tells which target or project is new. A name that may be mistyped is asked about, unless in a dry run. */
+export function newPlaceOptions({create}: Settings, context: CommandContext) {
+  const confirmNew = async ({kind, slug, meant}: NewPlace) => {
     const {output, flags} = context;
     const found = `The ${kind} ${slug} is new`;
     const names = meantNames(meant);
@@ -156,6 +155,7 @@ function confirmationOfNew(context: CommandContext) {
       await confirm(`${found}; did you mean ${names}? Create ${slug}?`, 'Cancelled. Nothing was changed.', context);
     else output.warn(`${found}. Did you mean ${names}? --no-create refuses new ones.`);
   };
+  return {create: create?.value, confirmNew};
 }
 
 /** The target, if it is missing and a flag only applies to a deployment. */

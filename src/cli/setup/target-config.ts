@@ -49,7 +49,7 @@ export async function requireConfiguration(
   const message = isThere
     ? `The configuration does not describe the target "${slug}".`
     : `Neither the configuration nor the project has a target "${slug}".`;
-  throw createError('ERR_USAGE', message, {suggestions: [...suggestNames(meant), ...next]});
+  throw createError(isThere ? 'ERR_USAGE' : 'ERR_REJECTED', message, {suggestions: [...suggestNames(meant), ...next]});
 }
 
 /**

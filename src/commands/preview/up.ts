@@ -6,7 +6,7 @@ import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {refuseBuildBelow} from '../../cli/setup/wrong-folder.js';
 
 // It waits, and skips the upload of an unchanged bundle.
-const {wait: _, 'if-changed': __, ...pushFlags} = flagsOf('bundle', 'push', 'wait');
+const {wait: _, 'if-changed': __, ...pushFlags} = flagsOf('bundle', 'push', 'wait', 'create');
 
 export default class PreviewUp extends BaseCommand<typeof PreviewUp, 'preview:up'> {
   static override readonly changes = 'service';

@@ -1,6 +1,6 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
-import {targetWait} from '../../cli/command/operation-options.js';
+import {newPlaceOptions, targetWait} from '../../cli/command/operation-options.js';
 
 export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'target:create'> {
   static override readonly changes = 'service';
@@ -21,7 +21,7 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
   };
   static override readonly flags = {
     ...projectFlags,
-    ...flagsOf('wait', 'rateLimit', 'events'),
+    ...flagsOf('wait', 'create', 'rateLimit', 'events'),
     'copy-from': Flags.string({helpValue: 'SLUG', summary: 'Target to copy variables and settings from.'}),
     name: Flags.string({helpValue: 'TEXT', summary: 'Name shown to people; default: the slug.'}),
     ...dryRunFlag,
@@ -37,8 +37,8 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate, 'targ
     const {renderCreated} = await import('../../cli/output/render-targets.js');
     const configuration = await targetConfigurationOf(settings);
     const {value: projectDirectory} = settings.projectDirectory;
-    const copied = {...guards, projectDirectory, copyFrom};
-    const creation = {...options, ...targetWait(settings, true), ...copied, name, configuration, dryRun};
+    const asked = {...guards, ...newPlaceOptions(settings, context), projectDirectory};
+    const creation = {...options, ...targetWait(settings, true), ...asked, copyFrom, name, configuration, dryRun};
     const result = await withAccess(options, context, (onAccess) => createTarget({...creation, onAccess}, host));
     const isConfigured = Object.keys(configuration).length > 0;
     return renderCreated({...result, dryRun, ...(isConfigured && {configuration})}, options.targetSlug, context.output);

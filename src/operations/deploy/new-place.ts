@@ -5,7 +5,7 @@ import {uploadFallbackReason} from '../../backends/select.js';
 import {quickLook, unlessUnreadable} from '../call-backend.js';
 import {refuseUnsafe, safetyOf} from '../guard/safety.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {DryRunOptions, NewPlace, ReleaseOptions} from '../options.js';
+import type {DryRunOptions, NewPlace, NewPlaceOptions} from '../options.js';
 import {
   describeReached,
   knownAmong,
@@ -16,7 +16,9 @@ import {
 } from '../targets/find-targets.js';
 
 /** What a call is about to use, and what it says about creating that. */
-export interface PlaceOptions extends DryRunOptions, Pick<ReleaseOptions, 'create' | 'confirmNew'> {
+export interface PlaceOptions extends DryRunOptions, NewPlaceOptions {
+  /** Whether the target is meant to be new. @default false */
+  readonly makesTarget?: boolean;
   /** Whether another backend takes over where this one refuses. */
   readonly mayFallBack?: boolean;
   /** Undefined if only the project is used. */
@@ -55,17 +57,18 @@ const notCreated = 'None is created because of --no-create (create: false, MYCLI
 
 /** Looks whether a call would create its target or project. @throws RuntimeCliError if that is forbidden */
 export async function lookForPlace(open: OpenBackend, options: PlaceOptions): Promise<PlaceLook> {
-  const {create, confirmNew, targetSlug, dryRun = false} = options;
+  const {create, confirmNew, targetSlug, makesTarget = false, dryRun = false} = options;
   const isForbidden = create === false || safetyOf(open.host).includes('no-create');
   if (!isForbidden && (confirmNew === undefined || (create === true && !dryRun))) return {};
   if (targetSlug === undefined) return {newPlace: await newProject(open, {...options, isForbidden})};
-  const targets = isForbidden
-    ? await readTargets(open)
-    : await lookPatiently(open, {...options, place: `target ${targetSlug}`}, targetsIfListed);
+  const looking = () => lookPatiently(open, {...options, place: `target ${targetSlug}`}, targetsIfListed);
+  // What makes a target needs the list, too.
+  const targets = await (isForbidden ? readTargets(open) : makesTarget ? targetsIfListed(open) : looking());
   if (targets === undefined) return {};
   const known = targets.find((item) => item.targetSlug === targetSlug);
   if (known !== undefined) return {listedUrl: known.url};
   const project = targets.length === 0 ? await newProject(open, {...options, isForbidden}) : undefined;
+  if (makesTarget) return {newPlace: project};
   const meant = meantTargets(targets, targetSlug, mostWrong(targetSlug));
   refuseUnsafe({operation: 'create-target', targetSlug, meant}, open.host);
   if (create === false) knownAmong(targets, open, targetSlug, {advice: [notCreated]});

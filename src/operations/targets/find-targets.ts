@@ -165,8 +165,10 @@ function emptyProject({projectSlug}: OpenBackend, what: string, more: RuntimeCli
   return createError('ERR_REJECTED', `The project "${projectSlug}" has no ${what}, or does not exist.`, more);
 }
 
-function isOfEmptyProject({details}: RuntimeCliError): boolean {
-  return Array.isArray(details?.['targets']) && details['targets'].length === 0;
+/** Whether an error has found nothing in a project, as in one that does not exist. */
+function foundNothing({code, details = {}}: RuntimeCliError): boolean {
+  const lists = [details['targets'], details['bundles']];
+  return code === 'ERR_BUNDLE_UNKNOWN' || lists.some((list) => Array.isArray(list) && list.length === 0);
 }
 
 /** The URL of a target in the backend's list of targets; undefined if it has no such list, or reports none. */
@@ -199,12 +201,14 @@ export async function findRunning(
 
 /** Says of a project that the credentials do not reach which ones they do. */
 export async function explainMissingProject(error: unknown, open: OpenBackend): Promise<unknown> {
-  const isMissing = isRuntimeCliError(error) && (error.code === 'ERR_FORBIDDEN' || error.code === 'ERR_REJECTED');
-  if (!isMissing || (error.status !== 403 && error.status !== 404 && !isOfEmptyProject(error))) return error;
+  if (!isRuntimeCliError(error)) return error;
+  const isEmpty = foundNothing(error);
+  const isUnreached = error.code === 'ERR_FORBIDDEN' || error.code === 'ERR_REJECTED';
+  if (!isEmpty && !(isUnreached && (error.status === 403 || error.status === 404))) return error;
   const suggestions = describeReached(open, await otherProjects(open));
   if (suggestions.length === 0) return error;
   // Nobody is told to push to a project that is mistyped.
-  return isOfEmptyProject(error) ? amendError(error, {advice: suggestions}) : amendError(error, {suggestions});
+  return amendError(error, isEmpty ? {advice: suggestions} : {suggestions});
 }
 
 /**

@@ -11,6 +11,7 @@ import type {RuntimeBackend} from '../../backends/names.js';
 import type {
   DryRunOptions,
   GuardOptions,
+  NewPlaceOptions,
   ProjectOptions,
   ProjectResult,
   ReleaseOptions,
@@ -167,7 +168,7 @@ export interface AppliedTarget extends TargetDiff, DryRunResult {
 }
 
 /** Options of `createTarget`. */
-export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitOptions, GuardOptions {
+export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitOptions, GuardOptions, NewPlaceOptions {
   /** At most 64 lowercase letters, digits and inner hyphens. With Api, a name: the result has the slug. */
   readonly targetSlug: string;
   /** Its name for people. @default the slug */
@@ -254,7 +255,7 @@ export interface TailLogsOptions extends TargetOptions {
 /** Options of `deployPreview`: of a push that waits, and with `pushRecords` skips the upload of an unchanged bundle. */
 export interface DeployPreviewOptions extends Omit<
   PushRuntimeBundleBackendOptions,
-  'targetSlug' | 'wait' | 'waitForSlot' | 'create' | 'confirmNew' | 'ifChanged' | 'preview'
+  'targetSlug' | 'wait' | 'waitForSlot' | 'ifChanged' | 'preview'
 > {
   /** The branch whose target is deployed to, and created if it is missing. */
   readonly branch: string;

@@ -11,6 +11,7 @@ import type {OpenBackend} from '../open-backend.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {oneLine} from '../../text/sentence.js';
 import {explainMissing} from '../explain-missing.js';
+import {explainMissingProject} from './find-targets.js';
 
 /** How often in a row a connection may fail, and how long one lasts that counts as none of them, in milliseconds. */
 const [maxFailures, provenMs] = [8, 5000];
@@ -41,7 +42,10 @@ export async function* followLogs(
       isProven = true;
     } catch (error) {
       if (performance.now() - began > provenMs) [isProven, failures] = [true, 0];
-      if (!isProven) return explainMissing(open, {targetSlug, capability: 'tail-logs'})(error);
+      if (!isProven)
+        return explainMissing(open, {targetSlug, capability: 'tail-logs'})(error).catch(async (explained: unknown) => {
+          throw await explainMissingProject(explained, open);
+        });
       if (!isRuntimeCliError(error) || !transientCodes.has(error.code) || failures >= maxFailures) throw error;
       reason = error.message;
     }

@@ -163,13 +163,6 @@ describe('a suggested command, pasted into a fresh shell of the same folder', ()
 
   test.each([
     [
-      'of a project without bundles',
-      ['bundle:deploy', 'latest'],
-      {MYCLI_PROJECT: 'empty'},
-      'Check the name of the project, or push one with',
-      {project: 'empty', target: 'staging'},
-    ],
-    [
       'of an error',
       ['bundle:deploy', '99'],
       {MYCLI_PROJECT: 'other-shop', MYCLI_TARGET: 'production'},

@@ -165,7 +165,7 @@ const failures: readonly (Case & {readonly code: ErrorCode})[] = [
   {what: 'a production target', code: 'ERR_GUARD_REFUSED', args: ['target:delete', 'live', ...shop, '--yes']},
   {what: 'wrong credentials', code: 'ERR_UNAUTHORIZED', args: ['project:list'], env: nobody},
   {what: 'no consent', code: 'ERR_USAGE', args: ['auth:rotate']},
-  {what: 'no configuration', code: 'ERR_USAGE', args: ['target:diff', 'unused', ...shop]},
+  {what: 'no configuration', code: 'ERR_REJECTED', args: ['target:diff', 'unused', ...shop]},
   {what: 'no consent', code: 'ERR_USAGE', args: ['target:apply', 'staging', ...shop]},
   {what: 'a pattern of no path', code: 'ERR_OPTION_INVALID', args: ['target:invalidate', 'a', ...staging]},
   {what: 'wrong credentials', code: 'ERR_UNAUTHORIZED', args: ['target:list', ...shop], env: nobody},

@@ -218,7 +218,7 @@ describe('target:diff and target:apply', () => {
     await configure({targets: {staging: {settings: {sourceMaps: true}}}});
     for (const line of ['target:diff stag', 'target:apply stag --yes'])
       expect(await documentOf(line)).toMatchObject({
-        code: 2,
+        code: 7,
         error: {suggestions: ['Did you mean staging or stage?']},
       });
     // The service has this one: only its description is missing.
@@ -285,11 +285,22 @@ describe('target:diff and target:apply', () => {
       const {code, stderr} = await bench.mycli([list, '--project', 'shopp']);
       expect([code, stderr]).toEqual([7, expect.stringContaining(reaches)]);
     }
-    const status = await bench.mycli(['status', '--project', 'shopp']);
-    expect(status.stderr).toMatch(
-      /\n {2}Did you mean the project shop\?\n {2}The credentials do not reach .*shop\.\n$/,
-    );
-    expect(status.stderr).not.toContain('mycli push');
+    // Nobody is told to create what is mistyped.
+    const only =
+      /^ {2}Did you mean the project shop\?\n {2}The credentials do not reach .*shop\.\n(?: {2}Request ID: .*\n)?$/m;
+    for (const line of [
+      'status',
+      'logs --target staging',
+      'target:diff staging',
+      'target:apply qa --yes',
+      'download latest',
+      'inspect latest',
+      'inspect 3',
+    ]) {
+      const {code, stderr} = await bench.mycli([...line.split(' '), '--project', 'shopp']);
+      expect([line, code, stderr]).toEqual([line, 7, expect.stringMatching(only)]);
+      expect(stderr).not.toContain('mycli');
+    }
     expect(await documentOf('target:delete staging --project shopp --yes')).toMatchObject({
       error: {suggestions: expect.arrayContaining([reaches]) as unknown},
     });

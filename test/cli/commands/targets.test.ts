@@ -152,6 +152,35 @@ describe('target', () => {
     expect(stderr).toContain('Warning: The project shpo is new. Did you mean shop? --no-create refuses new ones.\n');
   });
 
+  test.each([
+    ['target:create', 'qa'],
+    ['preview:up', 'qa'],
+  ])('%s says that its project is new', async (...make) => {
+    const said = (args: readonly string[], env = {}) => mycli([...make, ...args], env);
+    await documentOf(['push', ...staging, '--wait']);
+    const shp = ['--project', 'shp'];
+    const warning = 'Warning: The project shp is new. Did you mean shop? --no-create refuses new ones.\n';
+    const refusal = 'The project "shp" does not exist.\n  Did you mean the project shop?';
+    for (const dryRun of [['--dry-run'], []]) {
+      expect(await said([...shp, ...dryRun, '--no-create'])).toMatchObject({code: 7});
+      const {stderr} = await said([...shp, ...dryRun], {MYCLI_CREATE: 'false'});
+      expect(stderr).toContain(refusal);
+      const unsafe = await said([...shp, ...dryRun], {MYCLI_SAFETY: 'no-create'});
+      // That a target is forbidden is known before anything is sent.
+      const [kind, slug] = make[0] === 'target:create' ? ['target', 'qa'] : ['project', 'shp'];
+      expect(unsafe.stderr).toContain(`MYCLI_SAFETY=no-create blocks creating the ${kind} "${slug}".`);
+    }
+    expect((await said([...shp, '--dry-run'])).stderr).toContain(warning);
+    expect(await documentOf(['project:list'])).toMatchObject({projects: [{projectSlug: 'shop'}]});
+    // Its target is meant to be new.
+    expect(await said(['--no-create'])).toMatchObject({
+      code: 0,
+      stderr: expect.not.stringContaining('is new') as string,
+    });
+    expect((await said(shp)).stderr).toContain(warning);
+    expect((await said(['--project', 'shpo', '--create'])).stderr).not.toContain('is new');
+  });
+
   test('a guard of the configuration refuses all that changes the target', async () => {
     await documentOf(['push', ...staging, '--wait']);
     const config = {targets: {staging: {guard: {cleanTree: true, ciOnly: true, confirm: true}}}};

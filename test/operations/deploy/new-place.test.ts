@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {NewPlace} from '../../../src/operations/options.js';
+import {deployPreview} from '../../../src/pipelines/previews.js';
 import {createTarget} from '../../../src/pipelines/targets.js';
 import {acme} from '../acme.js';
 import {deployBundle, promoteBundle, pushRuntimeBundle} from '../calls.js';
@@ -136,6 +137,23 @@ describe('a new target', () => {
 
 describe('a new project', () => {
   const typo = {kind: 'project', slug: 'shopp', meant: ['shop']};
+
+  test.each(['legacy', 'api'] as const)(
+    'is asked about before a target or a preview makes it (%s)',
+    async (preference) => {
+      const {options, project, asked, writes} = await startShop(preference);
+      const place = {...options, projectSlug: 'shopp', pollInterval: 0.1};
+      const refusing = {...place, confirmNew: () => Promise.reject(new Error('No.'))};
+      await expect(createTarget({...refusing, targetSlug: 'qa'}, project.host)).rejects.toThrow('No.');
+      await expect(deployPreview({...refusing, branch: 'b'}, project.host)).rejects.toThrow('No.');
+      const forbidden = {...place, create: false, targetSlug: 'qa'};
+      await expect(createTarget(forbidden, project.host)).rejects.toMatchObject({details: {projects: ['shop']}});
+      expect(writes()).toEqual([]);
+      await deployPreview({...place, branch: 'b'}, project.host);
+      await createTarget({...place, targetSlug: 'qa'}, project.host);
+      expect(asked).toEqual([typo]);
+    },
+  );
 
   test.each(['legacy', 'api'] as const)('is asked about before an upload makes it (%s)', async (preference) => {
     const {options, project, asked, writes} = await startShop(preference);
