@@ -134,7 +134,7 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
   const line = parse?.input ?? {};
   if (unknown.length > 0) return describeUnknownFlags(unknown, line, command);
   const extra = args.filter((arg) => typeof arg === 'string');
-  if (extra.length > 0) return command === 'auth:login' ? hiddenExtra : describeExtra(extra, line, command);
+  if (extra.length > 0) return describeExtra(extra, line, command);
   const missing = args.filter((arg) => typeof arg !== 'string');
   if (missing.length > 0) {
     const names = missing.map(({name}) => name.toUpperCase()).join(', ');
@@ -214,7 +214,8 @@ function describeExtra(
   command?: string,
 ): Description {
   const [first = '', second = ''] = extra;
-  if (isLikelySecret(first)) return hiddenExtra;
+  const isAddress = /^https?:/.test(first);
+  if (isLikelySecret(first) || (command === 'auth:login' && !isAddress)) return hiddenExtra;
   if (first === '') return {message: emptyArgument};
   const message = `Unexpected argument: ${first}`;
   const suggest = (...suggestions: readonly Suggestion[]): Description => ({message, suggestions});
@@ -223,6 +224,7 @@ function describeExtra(
   const joined = suggestJoined(first, typed, flags);
   if (joined.length > 0) return suggest(...joined);
   if (first.startsWith('-')) return suggest(leaveOutDashes);
+  if (isAddress && 'origin' in flags) return suggest(`If it is the service, pass ${shellLine('--origin', first)}.`);
   if (/^(?:\.\.?$|\.?\.?\/|~)/.test(first))
     return suggest(`If it is the folder of the project, pass ${shellLine('--cwd', first)}`);
   if ('project' in flags && namesBundle(first)) return suggest(suggestBundle(first, flags, command));
@@ -233,11 +235,12 @@ function describeExtra(
       `To deploy to ${first}, pass ${pass('SLUG', first)}. If it runs the bundle, pass ${pass(first, 'SLUG')}.`,
     );
   }
-  const names = Object.keys(argumentNouns).filter((name) => name in flags);
+  const canCopy = command === 'target:create';
+  const names = Object.keys(argumentNouns).filter((name) => name in flags && (canCopy || name !== 'copy-from'));
   if (names.length === 0) return {message};
   const pass = names.map((name) => shellLine(`--${name}`, first)).join(' or ');
   const nouns = names.map((name) => argumentNouns[name]);
-  const isSecond = command !== undefined && targetArgument.test(command) && !('copy-from' in flags);
+  const isSecond = command !== undefined && targetArgument.test(command) && !canCopy;
   const only = isSecond ? ['It takes one target. Run it again for another.'] : [];
   return suggest(...only, `If it is the ${nouns.join(' or the ')}, pass ${pass}.`);
 }

@@ -109,7 +109,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'others', was: 'rm|remove|destroy', now: 'bundle:delete', or: 'target:delete'},
   {client: 'others', was: 'clean|cleanup', now: 'bundle:prune'},
   {client: 'others', was: 'envs', now: 'target:list', or: 'env:list'},
-  {client: 'others', was: 'targets|environments', now: 'target:list'},
+  {client: 'others', was: 'targets|environment|environments', now: 'target:list'},
   {client: 'others', was: 'target show|info|get|describe', now: 'status'},
   {client: 'others', was: 'cache purge|clear|invalidate', now: 'target:invalidate'},
   {client: 'others', was: 'cache|purge', now: 'target:invalidate'},
@@ -195,6 +195,7 @@ const needlessFlags: readonly {readonly flags: RegExp; readonly command?: string
   {flags: /^-(?:b|-dir|-build-directory)$/, command: 'bundle:deploy', why: 'deploy takes a bundle, push a folder'},
   {flags: /^--wait-for-slot$/, command: 'bundle:rollback', why: 'what to roll back to may change meanwhile'},
   {flags: /^-(?:w|-wait)$/, command: 'preview:up', why: 'preview:up always waits'},
+  {flags: /^-(?:t|-target)$/, command: 'preview:up', why: 'the branch names the target'},
   {flags: /^--if-changed$/, command: 'preview:up', why: 'preview:up never uploads an unchanged bundle again'},
   {flags: /^-(?:y|-yes)$/, command: 'bundle:push', why: askedAbout},
   {flags: /^-(?:y|-yes)$/, command: 'bundle:deploy', why: askedAbout},
@@ -258,8 +259,6 @@ export function nounFirst(words: readonly string[], known: readonly string[]): r
   return undefined;
 }
 
-/** Words that delete or install: only one letter of them may be wrong. */
-const risky = /^(?:delete|destroy|down|prune|unset|reset|remove|rm|clean|cleanup|install|uninstall|unlink)$/;
 /** Words of git and others that resemble these. */
 const notTypos = new Set(['remote', 'rename']);
 
@@ -272,8 +271,7 @@ function withoutTypos(typed: readonly string[], rows: readonly OldWord[]): reado
     const next = following.flatMap((parts) => parts[words.length]?.split('|') ?? []);
     // Shorter ones resemble too much, and the first letter of a typo is right: `patch` is not `watch`.
     const names = next.filter((each) => !isSlot(each) && each.length > 2 && each[0] === word[0]);
-    const isNear = (each: string) => near(word, [each], risky.test(each) || word.length < 6 ? 1 : 2).length > 0;
-    const [meant = word] = next.includes(word) || notTypos.has(word) ? [] : near(word, names.filter(isNear));
+    const [meant = word] = next.includes(word) || notTypos.has(word) ? [] : near(word, names, 1);
     words.push(meant);
   }
   return words;

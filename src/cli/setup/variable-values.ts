@@ -58,6 +58,7 @@ export async function readVariables(
           ? [`If it is the target, pass --target ${pair}.`]
           : []),
         ...(/^[A-Z][A-Z_\d]*$/.test(pair) && !isLikelySecret(pair) ? [`Pass ${pair}=VALUE as one argument.`] : []),
+        ...(/[./]/.test(pair) ? ['If it is a dotenv file, pass --from FILE.'] : []),
         'Pass NAME=@FILE to read the value from a file, or NAME=- to read it from stdin.',
       ],
     });
