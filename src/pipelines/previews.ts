@@ -169,7 +169,7 @@ export async function deletePreview(
     needs: ['targets', 'delete-target'],
     find: {
       name: 'find',
-      title: `Find the preview of ${branch}`,
+      title: `Check the preview of ${branch}`,
       async run(backend): Promise<DoomedPreview | undefined> {
         const {item} = await look(backend, branch);
         if (item === undefined) warnOfNear(backend, branch, await previewBranches(backend));

@@ -166,7 +166,7 @@ export async function deleteTarget(options: DeleteTargetOptions, host: PipelineH
     needs: ['delete-target'],
     find: {
       name: 'find',
-      title: `Find target ${targetSlug}`,
+      title: `Check target ${targetSlug}`,
       async run(backend, outlet) {
         const target = await findDoomed(backend, options);
         outlet.title(target === undefined ? `Found no target ${targetSlug}` : `Found target ${targetSlug}`);

@@ -27,7 +27,7 @@ async function askFor(
   {text, ...options}: QuestionOptions & {readonly text: string},
 ): Promise<Settings> {
   const {[key]: suggested} = settings;
-  if (isGiven(suggested)) return settings;
+  if (isGiven(context, suggested)) return settings;
   const value = await askText({text, fallback: suggested?.value, ...options}, context);
   // What a file suggests stays the file's, for the confirmation of addresses.
   const isFrom = suggested?.source.kind === 'config' && suggested.value === value;
@@ -65,7 +65,9 @@ export async function interview(context: CommandContext, settings: Settings): Pr
   const ask = async (key: AnswerKey, text: string, options: QuestionOptions = {}) => {
     known = await askFor(context, known, key, {text, ...options});
   };
-  const isOpen = known.runtimeBackend.source.kind === 'default' && isGiven(known.origin) === isGiven(known.apiOrigin);
+  const isOpen =
+    known.runtimeBackend.source.kind === 'default' &&
+    isGiven(context, known.origin) === isGiven(context, known.apiOrigin);
   if (isOpen) known = {...known, runtimeBackend: {value: await askForBackend(context, known), source: answered}};
   const backend = backendOf(known);
   known = await askForService(context, known, backend);
@@ -76,7 +78,7 @@ export async function interview(context: CommandContext, settings: Settings): Pr
   const {targetSlug} = known;
   if (plugin === undefined || plugin.backend.deploy) {
     const what = 'A target is an environment of the project, such as production or staging, with its own URL.';
-    if (!isGiven(targetSlug)) context.output.info(what);
+    if (!isGiven(context, targetSlug)) context.output.info(what);
     // Enter must not make each later push one to production.
     const fallback = targetSlug?.value ?? 'staging';
     await ask('targetSlug', 'Target to deploy to ("-" for none)', {fallback, check: slugCheck(service, 'targetSlug')});
@@ -91,9 +93,10 @@ export async function interview(context: CommandContext, settings: Settings): Pr
   const answers = Object.fromEntries<unknown>(unstored) as Settings;
   return {...answers, ...(await storedSettings(answers, context.credentialFile))};
 }
-/** Whether there is nothing to ask. */
-function isGiven(setting: Setting<unknown> | undefined): boolean {
-  return setting?.source !== answered && isTyped(setting);
+/** Whether there is nothing to ask: it was typed, or is imported. */
+function isGiven({configFile}: CommandContext, setting: Setting<unknown> | undefined): boolean {
+  const isImported = setting?.source.kind === 'config' && setting.source.name !== configFile?.path;
+  return setting?.source !== answered && (isImported || isTyped(setting));
 }
 async function askForOptions(
   context: CommandContext,

@@ -66,7 +66,7 @@ function withoutTrial(settings: Settings): {readonly known: Settings; readonly a
   });
   return {
     known: {...settings, ...Object.fromEntries(trials.map(({key}) => [key, undefined]))},
-    advice: trials.map(({flag, value}) => `For your login to this machine, pass ${shellLine(flag, value)}`),
+    advice: trials.map(({flag, value}) => `For the local service of your last login, pass ${shellLine(flag, value)}`),
   };
 }
 
@@ -136,7 +136,7 @@ export async function planProject(
   // So would one that is only there, while what was built can't be pushed.
   const isKnown = isUsual
     ? isBuilt && detected?.unfit === undefined
-    : isBuilt || build !== suggested.buildDirectory.value;
+    : isBuilt || suggested.buildDirectory.source.kind !== 'default' || build !== suggested.buildDirectory.value;
   // A site beside files that are not for visitors: the user decides, and then a push names it.
   const isNamed = isUsual && !isKnown && detected?.isGuess === true;
   const isReady = isBuilt && layout?.unfit === undefined;

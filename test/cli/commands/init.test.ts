@@ -174,6 +174,14 @@ describe('init without a terminal', () => {
     expect(await init('dist')).not.toMatch(/Using|yet/);
   });
 
+  test.each(['file', 'flag'])('keeps a build folder that a %s names, before it exists', async (source) => {
+    await write({'mycli.config.json': JSON.stringify({buildDirectory: source === 'file' ? 'later' : 'dist'})});
+    const flags = source === 'flag' ? ['-b', 'later'] : [];
+    const init = ['init', '-y', '--force', '-p', 'shop', '--origin', runtime.origin, ...flags];
+    expect((await mycli(init)).stderr).toContain('Warning: The folder later does not exist yet.\n');
+    expect(await readFile(join(project, 'mycli.config.json'), 'utf8')).toContain('"buildDirectory": "later"');
+  });
+
   test('tells of a server beside the folder that it takes for a site', async () => {
     await rm(project, {recursive: true});
     const args = ['init', '-y', '-p', 'shop', '--origin', runtime.origin];

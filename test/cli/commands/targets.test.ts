@@ -93,6 +93,7 @@ describe('target', () => {
     await documentOf(['target:create', 'live']);
     const {stderr} = await mycli(['target:delete', 'live', '--yes']);
     expect(stderr).toContain('To delete it anyway, run: mycli target:delete live --force --yes');
+    expect(stderr).toContain('Check target live: failed');
     // Nobody can be asked.
     const asked = await mycli(['target:delete', 'live', '--dry-run']);
     expect(asked.stderr).toMatch(/run: mycli target:delete live --force --yes(?!.*--dry-run)/);

@@ -9,6 +9,7 @@ import {CommandContext} from '../../../src/cli/command/command-context.js';
 import {collectOutput} from '../collect-output.js';
 import {updateCredentials} from '../../../src/cli/settings/credential-file.js';
 import {planProject} from '../../../src/cli/setup/plan-project.js';
+import type {ImportMode} from '../../../src/cli/setup/take-over.js';
 import type {LocalRuntime} from '../../../src/testing.js';
 import {closedOrigin} from '../../recording-server.js';
 import {configOf} from '../settings/hooked-plugins.js';
@@ -42,12 +43,13 @@ interface Given {
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly columns?: number;
+  readonly mode?: ImportMode;
 }
 
 /** Plans in a terminal that gives each answer once its question is there. Without answers, nothing can be asked. */
 async function plan(
   dialogue: readonly (readonly [question: string, answer?: string])[],
-  {flags = {}, env = {}, columns = 120}: Given = {},
+  {flags = {}, env = {}, columns = 120, mode = 'ask'}: Given = {},
 ) {
   const stderr = Object.assign(new PassThrough({encoding: 'utf8'}), {isTTY: true, columns, _isStdio: true});
   const stdin = Object.assign(new PassThrough(), {isTTY: true});
@@ -80,7 +82,7 @@ async function plan(
   let shown = '';
   const settings = await context.loadSettings();
   const asks = dialogue.length > 0;
-  const planned = planProject(context, settings, {asks, verify: true, mode: asks ? 'ask' : 'names'});
+  const planned = planProject(context, settings, {asks, verify: true, mode: asks ? mode : 'names'});
   const isOver = planned.then(
     () => true,
     () => true,
@@ -206,6 +208,20 @@ describe('the questions of a setup', () => {
   });
 });
 
+test('init --import: what it has found and shown is not asked for, only whether a key goes to the address', async () => {
+  const {origin} = runtime;
+  await write({'dw.json': JSON.stringify({mrtProject: 'shop', mrtEnvironment: 'staging', mrtOrigin: origin})});
+  const {config, shown} = await plan(
+    [
+      ['Build folder: (dist)', ''],
+      [`dw.json names ${origin}, which has no login on this machine. Send the API key there? (y/N)`, 'y'],
+    ],
+    {env: {MRT_API_KEY: key}, mode: 'all'},
+  );
+  expect(config).toMatchObject({projectSlug: 'shop', runtimeBackend: 'legacy', origin});
+  expect(shown).not.toMatch(/Which service|URL of the service/);
+});
+
 test('init: the user of the last login is not that of another address', async () => {
   const directory = join(root, 'config');
   const last = 'https://last.example';
@@ -254,7 +270,7 @@ test('init: the last login is shown without questions, and one to this machine i
   await login('http://127.0.0.1:1');
   await expect(plan([], given)).rejects.toMatchObject({
     code: 'ERR_ORIGIN_MISSING',
-    suggestions: [expect.any(String), 'For your login to this machine, pass --origin http://127.0.0.1:1'],
+    suggestions: [expect.any(String), 'For the local service of your last login, pass --origin http://127.0.0.1:1'],
   });
   await login('https://last.example');
   const {config, shown} = await plan([], given);
