@@ -68,11 +68,14 @@ test('the script for Jenkins and others keeps the diff, the events and the outco
   expect((await file('events.ndjson')).trimEnd().split('\n').at(-1)).toContain('"status":"success"');
 });
 
-test('every pipeline of the guides that has a secret says where it may go', async () => {
+test('every pipeline of the guides runs no other package, and says where a secret may go', async () => {
   const folder = path.resolve(import.meta.dirname, '../../docs/guides');
   for (const name of await readdir(folder)) {
     const page = await readFile(path.join(folder, name), 'utf8');
+    const scripts = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, text = '']) => text);
     const pipelines = [...page.matchAll(/```(?:yaml|groovy)\n(.*?)```/gs)].map(([, text = '']) => text);
+    // Without a terminal, npx installs without asking, and that name is not ours there.
+    for (const text of [...pipelines, ...scripts]) expect(text).not.toMatch(/npx (?!--no-install )mycli/);
     for (const text of pipelines.filter((text) => /MYCLI_(?:API_KEY|CLIENT_SECRET|API_TOKEN)|api-key:/.test(text)))
       expect(text).toMatch(/MYCLI_TRUSTED_ORIGINS|trusted-origins:/);
   }
