@@ -35,9 +35,10 @@ export function movedWords(
       if (!word.startsWith('-')) {
         const option = flagMeant(before, flags);
         const shown = shownValue(word, before, option);
-        if (option?.type === 'option') return [shown];
+        // What follows a flag that is none of ours may be its value.
+        if (option?.type === 'option' || (option === undefined && before.startsWith('-'))) return [shown];
         const [arg] = left;
-        const flag = flagFor(word, arg);
+        const flag = flagFor(word, id, arg);
         if (flag in flags && !(flag === 'target' && isTyped)) {
           isTyped ||= flag === 'target';
           return [`--${flag}`, shown];
@@ -59,11 +60,12 @@ export function movedWords(
 }
 
 /** The flag for a word that is not what an argument, or none, stands for. Empty: it is the argument. */
-function flagFor(word: string, arg: Command.Arg.Cached | undefined): string {
+function flagFor(word: string, id: string, arg: Command.Arg.Cached | undefined): string {
   if (arg === undefined && namesBundle(word)) return 'to';
   if (arg === undefined && /^https?:/.test(word)) return 'origin';
+  const flag = id === 'init' ? 'project' : 'target';
   const isOther = arg === undefined || arg.name === 'pattern' || (arg.name === 'dir' && !existsSync(word));
-  return isOther && namesTarget(word) ? 'target' : '';
+  return isOther && namesTarget(word) ? flag : '';
 }
 
 /** `…` for what may be a secret: an assignment, and the value of a flag that has one or is unknown. */
@@ -86,7 +88,10 @@ export function isNamed(
 /** The flag that a word is, or probably stands for. */
 export function flagMeant(word: string, flags: KnownFlags): Command.Flag.Cached | undefined {
   const named = Object.values(flags).find((flag) => isNamed(word, flag));
-  return named ?? (/^--./.test(word) ? flags[similarFlag(word.slice(2), Object.keys(flags)) ?? ''] : undefined);
+  // One letter stands for a flag only in other clients.
+  const meant = word.startsWith('--') ? similarFlag : flagNamed;
+  const [, name] = /^--?([^-].*)/s.exec(word) ?? [];
+  return named ?? (name === undefined ? undefined : flags[meant(name, Object.keys(flags)) ?? '']);
 }
 
 /** What an unknown flag may stand for: `q` for `quiet`, `data-dir` for `data`, `projekt` for `project`. */

@@ -122,7 +122,7 @@ describe('mycli', () => {
     [['push', '--verbose'], 'Did you mean --debug?'],
     [['push', '--wait', '-v'], 'Did you mean --debug?'],
     [['target', 'list', '-v'], 'Did you mean --debug?'],
-    [['-v', 'push'], 'Put the command before its flags: mycli push -v'],
+    [['-v', 'push'], 'Put the command before its flags: mycli push --debug'],
     [['bundle', '-v'], 'Run mycli bundle --help for usage.'],
     [['deploy', '1', '--to', 'staging'], 'Did you mean --target?'],
     [['promote', 'staging', 'production'], 'Pass --from staging --target production.'],
