@@ -301,7 +301,8 @@ export function unknownCommand(
   argv: readonly string[],
   {commands, topics}: Pick<Interfaces.Config, 'commands' | 'topics'>,
 ): RuntimeCliError {
-  const [first = '', second] = argv;
+  const [first = ''] = argv;
+  const [, second] = leadingWords(argv);
   const shown = commands.filter(({hidden}) => !hidden);
   const meant = commandMeant(argv, shown);
   if (first.startsWith('-')) {
@@ -317,7 +318,7 @@ export function unknownCommand(
   if (typed.some((word) => isLikelySecret(word)))
     return createError('ERR_COMMAND_NOT_FOUND', 'Unknown command.', {suggestions: [passSecret, listCommands]});
   const others: readonly Suggestion[] = [isTopic ? ['Run ', {run: [first, '--help']}, ' for usage.'] : listCommands];
-  const message = `Unknown command: ${typed.join(' ') || '""'}`;
+  const message = argv.length === 0 ? 'There is no command.' : `Unknown command: ${typed.join(' ') || '""'}`;
   return createError('ERR_COMMAND_NOT_FOUND', message, {suggestions: meant?.suggestions ?? others});
 }
 

@@ -5,13 +5,15 @@ import {shellLine} from '../../text/suggest.js';
 import {isOclifCommand} from './command-line.js';
 import type {HostConfig} from './host-config.js';
 
-/** How many flags a command's short help shows: they fit a screen of 24 rows. */
+/** How many flags a command's short help shows, unless its examples use more: they fit a screen of 24 rows. */
 const shownFlags = 6;
 
 /** What the short help of a command says, on one screen: its most common flags and two examples. */
 function shortened(command: Command.Loadable): Command.Loadable {
   const args = Object.entries(command.args).map(([name, {description: _, ...arg}]) => [name, arg] as const);
-  const flags = mainFlags(command.flags).map(([name, {helpGroup: _, ...flag}]) => {
+  const examples = [command.examples ?? []].flat().slice(0, 2);
+  const used = examples.flatMap((example) => (typeof example === 'string' ? example.split(' ') : []));
+  const flags = mainFlags(command.flags, used).map(([name, {helpGroup: _, ...flag}]) => {
     const value = flag.type === 'option' && flag.options && {helpValue: flag.options.join('|')};
     return [name, {...flag, ...value, summary: firstClause(flag.summary)}] as const;
   });
@@ -20,20 +22,19 @@ function shortened(command: Command.Loadable): Command.Loadable {
     description: '',
     args: Object.fromEntries(args),
     flags: Object.fromEntries(flags),
-    examples: [command.examples ?? []].flat().slice(0, 2),
+    examples,
   };
 }
 
 type Flags = Command.Loadable['flags'];
 
-/** The most common flags: those with a letter, then those that are no settings; settings only if there are few. */
-function mainFlags(flags: Flags): readonly (readonly [string, Flags[string]])[] {
+/** The most common flags: those with a letter or in the examples, then those that are no settings; settings if few. */
+function mainFlags(flags: Flags, used: readonly string[]): readonly (readonly [string, Flags[string]])[] {
   const own = Object.entries(flags).filter(([, {helpGroup}]) => helpGroup !== 'GLOBAL' && helpGroup !== 'OTHER');
-  const lettered = own.filter(([, {char}]) => char !== undefined);
-  const others = own.filter(([, {char, helpGroup}]) => {
-    return char === undefined && (helpGroup === undefined || own.length <= shownFlags);
-  });
-  return [...lettered, ...others].slice(0, shownFlags);
+  const isMain = ([name, {char}]: (typeof own)[number]) => char !== undefined || used.includes(`--${name}`);
+  const others = own.filter((flag) => !isMain(flag) && (flag[1].helpGroup === undefined || own.length <= shownFlags));
+  const main = own.filter(isMain);
+  return [...main, ...others.slice(0, Math.max(0, shownFlags - main.length))];
 }
 
 /** Flags of settings, each with its environment variable. In the command itself, oclif would read it. */

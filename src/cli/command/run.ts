@@ -185,7 +185,9 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
   const flags = command?.flags ?? {};
   const isTopic = command === undefined && config.findTopic(id) !== undefined;
   const hasPage = command !== undefined || leadingWords(args).length === (isTopic ? 1 : 0);
-  const asksForHelp = id === '' || (isTopic && commandFirst(argv).length === 0) || asksFor(helpFlags, args, flags);
+  // A program that asks for a document gets no help in its place.
+  const isOpen = !session.output.json && (id === '' || (isTopic && commandFirst(argv).length === 0));
+  const asksForHelp = isOpen || asksFor(helpFlags, args, flags);
   // Beside words, a short one is meant for something else: -v for --verbose.
   const versions = args.every((word) => word.startsWith('-')) ? versionFlags : ['--version'];
   if (!isForeign && asksFor(versions, args, flags)) {
@@ -274,7 +276,11 @@ function fail(session: Session, error: unknown): number {
   const own = asOwnError(signal.aborted ? interruption(signal.reason, error) : error, {foreign});
   const {message, advice, requestId} = own;
   output.error(message, requestId === undefined ? advice : [...advice, `Request ID: ${requestId}`]);
-  for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);
+  for (let next = error; next instanceof Error; next = next.cause) {
+    // With more advice, it is the same error.
+    const isAmended = next.cause instanceof Error && next.cause.message === next.message;
+    if (!isAmended) output.debug(next.stack ?? next.message);
+  }
   const report = reportOf(own, output);
   const shown = access === undefined ? report : {...report, details: {...report.details, access}};
   output.document({error: shown} satisfies ErrorDocument);

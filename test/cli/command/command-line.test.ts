@@ -91,7 +91,7 @@ describe('mycli', () => {
   test.each([
     ['--debug', ''],
     ['-C web', ''],
-    ['bundle --json', 'bundle'],
+    ['bundle --debug', 'bundle'],
   ])('shows for %s the same as without the global flags', async (line, bare) => {
     const {code, stdout} = await runWarm(bare.split(' ').filter((word) => word !== ''));
     expect(await runWarm(line.split(' '))).toMatchObject({code, stdout});

@@ -120,6 +120,11 @@ describe('failures of commands', () => {
     expect(ended.stderr).not.toContain('canary');
   });
 
+  test('its stack is shown once with --debug, although it gets more advice', async () => {
+    const {stderr} = await runProcess(['--debug', '--target', 'qa', 'psuh']);
+    expect(stderr.match(/^debug: .*There is no command before --debug/gm)).toHaveLength(1);
+  });
+
   test('its stack is shown with --debug, without secrets', async () => {
     const ended = await runProcess(['fail', '--how', 'uncaught', '--debug'], {env});
     expect(ended.stderr).toMatch(/debug: Error: nobody caught \*\*\*\n +at /);

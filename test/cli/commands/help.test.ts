@@ -25,6 +25,11 @@ describe.each(Object.keys(ownCommands))('the help of %s', (id) => {
     expect(lines.filter((line) => line.startsWith(`  $ mycli ${id}`)).length).toBeGreaterThan(1);
     for (const {name, multiple} of Object.values(ownCommands[id]?.args ?? {}))
       expect(lines[3]?.includes(`${name.toUpperCase()}...`), name).toBe(multiple === true);
+    const [list = '', examples = ''] = stdout.split('\nEXAMPLES\n');
+    for (const [flag] of examples.matchAll(/--[a-z][\w-]*(?=[ \n])/g)) {
+      if (!['--help', '--json'].includes(flag))
+        expect(list).toMatch(new RegExp(`${flag.replace('--', '--(?:\\[no-\\])?')}\\b`));
+    }
     const count = flags.filter(({hidden}) => hidden !== true).length;
     expect(lines.at(-1)).toBe(`Run mycli ${id} --help for all ${String(count)} flags.`);
     for (const {name, char, helpGroup, hidden} of flags) {

@@ -135,6 +135,8 @@ const failures: readonly (Case & {readonly code: ErrorCode})[] = [
   {what: 'a missing argument', code: 'ERR_USAGE', args: ['bundle:deploy']},
   {what: 'an unknown command', code: 'ERR_COMMAND_NOT_FOUND', args: ['bundel:push']},
   {what: 'a topic with an argument', code: 'ERR_COMMAND_NOT_FOUND', args: ['bundle', 'psuh']},
+  {what: 'no command', code: 'ERR_COMMAND_NOT_FOUND', args: []},
+  {what: 'a topic alone', code: 'ERR_COMMAND_NOT_FOUND', args: ['target']},
   {what: 'a flag alone', code: 'ERR_USAGE', args: ['--nope']},
   {what: 'nothing to log in to', code: 'ERR_OPTION_INVALID', args: ['auth:login', '--api-origin', ':'], stdin: 'x'},
   {what: 'a wrong address', code: 'ERR_USAGE', args: ['auth:logout', '--origin', 'ftp://runtime.example']},
