@@ -5,8 +5,8 @@ import {reportChecks, runChecks} from '../cli/setup/doctor.js';
 export default class Doctor extends BaseCommand<typeof Doctor, 'doctor'> {
   static override readonly summary = 'Check what a push depends on.';
   static override readonly description =
-    'Checks Node.js, the configuration, the build, the credentials (by asking the services), whether the target ' +
-    'has the variables that the project asks for, proxies, certificate authorities and plugins, and says how to ' +
+    'Checks Node.js, the configuration, the build, the credentials (by asking the services), whether the target is ' +
+    'new or lacks variables that the project asks for, proxies, certificate authorities and plugins, and says how to ' +
     'repair what is broken. Exits with 3 if a check fails. Never shows secrets. To check the files of the build, ' +
     'run mycli push --dry-run.';
   static override readonly examples = [
@@ -16,8 +16,7 @@ export default class Doctor extends BaseCommand<typeof Doctor, 'doctor'> {
   static override readonly flags = connectionFlags;
 
   protected async execute(context: CommandContext) {
-    const {listVariables} = await import('../pipelines/targets.js');
-    const checks = await runChecks(context, listVariables);
+    const checks = await runChecks(context, await import('../pipelines/targets.js'));
     reportChecks(checks, context.output);
     return {checks};
   }

@@ -18,7 +18,7 @@ import {refuseUnsafe} from '../operations/guard/safety.js';
 import {quickLook} from '../operations/call-backend.js';
 import {liveDeployment, readHistory} from '../operations/list-bundles.js';
 import type {OpenBackend} from '../operations/open-backend.js';
-import type {ProjectOptions, TargetOptions} from '../operations/options.js';
+import type {NewPlace, ProjectOptions, TargetOptions} from '../operations/options.js';
 import {createTargetIn, findRequested} from '../operations/targets/create-target.js';
 import {makeChange, type TargetChange} from '../operations/targets/changes.js';
 import {variablesOf, verifyConfiguration} from '../operations/targets/compare-target.js';
@@ -64,6 +64,17 @@ export function glanceAtTargets(options: ProjectOptions, host: PipelineHost): Pr
     if (isRuntimeCliError(error) && error.code === 'ERR_REJECTED') throw error;
     return undefined;
   });
+}
+
+/** The target or the project that a push would create. @throws RuntimeCliError if that is forbidden */
+export function findNewPlace(
+  options: ProjectOptions & PlaceOptions,
+  host: PipelineHost,
+): Promise<NewPlace | undefined> {
+  // It is only found.
+  const place = {...options, confirmNew: () => Promise.resolve()};
+  const run = async (open: OpenBackend) => (await lookForPlace(open, place)).newPlace;
+  return withBackend(options, host, {needs: [], name: 'look', title: '', run});
 }
 
 const waitIfAsked: Step<ConfigureRequest<Pick<CreateTargetOptions, 'wait' | 'dryRun'>>> = {

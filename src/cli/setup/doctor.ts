@@ -9,7 +9,7 @@ import {createError, isRuntimeCliError, reasonOf, type Suggestion} from '../../e
 import {asSentence} from '../../text/sentence.js';
 import {isOutside} from '../../text/paths.js';
 import {onWindows, type Environment} from '../../text/platform.js';
-import {placeFlags, shellLine} from '../../text/suggest.js';
+import {meantNames, placeFlags, shellLine} from '../../text/suggest.js';
 import {proxyFor} from '../../http/connection/proxy.js';
 import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
 import type * as Targets from '../../pipelines/targets.js';
@@ -33,11 +33,10 @@ import {withOtherCredentials} from './take-over.js';
 import {checkServices, describeCheck, serviceTitle, type ServiceCredentials} from './check-credentials.js';
 
 type Finding = Omit<DoctorCheck, 'name'>;
+/** What asks the service. */
+type Calls = Pick<typeof Targets, 'findNewPlace' | 'listVariables'>;
 
-export async function runChecks(
-  context: CommandContext,
-  listVariables: typeof Targets.listVariables,
-): Promise<readonly DoctorCheck[]> {
+export async function runChecks(context: CommandContext, calls: Calls): Promise<readonly DoctorCheck[]> {
   const {env, cwd, config} = context;
   const texts = (lines: readonly Suggestion[]) => context.output.texts(lines);
   let settings: Settings | undefined;
@@ -55,12 +54,16 @@ export async function runChecks(
         registry = await loadAllBackends(context, settings);
         const file = context.configFile?.path;
         verifySlugs(settings, registry);
-        if (file === undefined)
-          return [finding('skipped', 'No configuration file.', texts([['Write one: ', {run: ['init']}]]))];
-        const valid =
-          settings.projectSlug === undefined
-            ? finding('warning', `${file} is valid, but no project is set.`, ['Add projectSlug, or pass --project.'])
-            : finding('ok', `${file} is valid.`);
+        const hasProject = settings.projectSlug !== undefined;
+        if (file === undefined) {
+          const write = texts([['Write one: ', {run: ['init']}]]);
+          return hasProject
+            ? [finding('skipped', 'No configuration file.', write)]
+            : [finding('warning', 'No configuration file, and no project is set.', [...write, 'Or pass --project.'])];
+        }
+        const valid = !hasProject
+          ? finding('warning', `${file} is valid, but no project is set.`, ['Add projectSlug, or pass --project.'])
+          : finding('ok', `${file} is valid.`);
         return [valid, ...checkFolder(file)];
       },
     ],
@@ -71,10 +74,8 @@ export async function runChecks(
       () =>
         settings && registry && !ended('safety', 'failed') ? checkCredentials(context, settings, registry) : notChecked,
     ],
-    [
-      'variables',
-      () => (settings && ended('credentials', 'ok') ? checkVariables(context, settings, listVariables) : []),
-    ],
+    ['target', () => (settings && ended('credentials', 'ok') ? checkPlace(context, settings, calls) : [])],
+    ['variables', () => (settings && ended('credentials', 'ok') ? checkVariables(context, settings, calls) : [])],
     ['proxy', () => [checkProxies(env, settings)]],
     ['certificates', async () => [await checkCertificates(env, cwd)]],
     [
@@ -159,10 +160,27 @@ function describeService(service: ServiceCredentials): Finding {
   return finding(failed ? 'failed' : 'skipped', `${place}: ${reason}`, suggestions);
 }
 
+/** Says of a project or a target that the service does not have that it is new, as a push does. */
+async function checkPlace(
+  context: CommandContext,
+  settings: Settings,
+  {findNewPlace}: Calls,
+): Promise<readonly Finding[]> {
+  if (settings.projectSlug === undefined) return [];
+  const {options, host} = await reachBackends({context, settings, needs: ['projectSlug']});
+  const place = {...options, targetSlug: settings.targetSlug?.value, create: settings.create?.value};
+  const found = await findNewPlace(place, {...host, terminal: undefined});
+  if (found === undefined) return [];
+  const {kind, slug, meant} = found;
+  const isNew = `The ${kind} ${slug} is new`;
+  if (meant.length === 0) return [finding('ok', `${isNew}: the first push may create it.`)];
+  return [finding('warning', `${isNew}. Did you mean ${meantNames(meant)}?`, ['Otherwise, a push may create it.'])];
+}
+
 async function checkVariables(
   context: CommandContext,
   settings: Settings,
-  listVariables: typeof Targets.listVariables,
+  {listVariables}: Calls,
 ): Promise<readonly Finding[]> {
   const wanted = await wantedVariables(settings);
   if (wanted.length === 0 || settings.projectSlug === undefined || settings.targetSlug === undefined) return [];

@@ -54,7 +54,8 @@ describe('doctor', () => {
     expect(code).toBe(0);
     const lines = stdout.split('\n').filter((line) => !line.startsWith(' '));
     expect(lines.map((line) => line.split(/ +/)[1])).toEqual([
-      ...['node', 'configuration', 'build', 'credentials', 'credentials', 'proxy', 'certificates', 'plugins'],
+      ...['node', 'configuration', 'build', 'credentials', 'credentials'],
+      ...['target', 'proxy', 'certificates', 'plugins'],
       undefined,
     ]);
     expect(stdout).toContain(
@@ -75,8 +76,38 @@ describe('doctor', () => {
     expect(Object.keys(await findings(env))).toEqual(['build']);
   });
 
+  test('warns where no project is set, and of a project or a target whose name may be a typo', async () => {
+    const env = runtimeEnvironment(runtime);
+    expect((await findings(env))['configuration']).toMatchObject({
+      status: 'warning',
+      message: 'No configuration file, and no project is set.',
+    });
+    await mkdir(join(root, 'build'));
+    await writeFile(join(root, 'build', 'index.html'), '');
+    const push = ['push', '--project', 'shop', '--target', 'staging'];
+    expect(await runWarm(push, {cwd: root, env: {HOME: root, ...env}})).toMatchObject({code: 0});
+    const warning = (message: string) => ({
+      status: 'warning',
+      message,
+      suggestions: ['Otherwise, a push may create it.'],
+    });
+    for (const [project, target, expected] of [
+      ['shop', 'staging', undefined],
+      ['shpo', 'staging', warning('The project shpo is new. Did you mean shop?')],
+      ['shop', 'stagin', warning('The target stagin is new. Did you mean staging?')],
+    ] as const) {
+      const found = (await findings({...env, MYCLI_PROJECT: project, MYCLI_TARGET: target}))['target'];
+      expect(found).toEqual(expected && {name: 'target', ...expected});
+    }
+    const {stdout} = await doctor(['--project', 'shop', '--target', 'qa'], env);
+    expect(stdout).toContain('The target qa is new: the first push may create it.');
+    const typo = {...env, MYCLI_PROJECT: 'shop', MYCLI_TARGET: 'stagin'};
+    for (const refusing of [{MYCLI_CREATE: 'false'}, {MYCLI_SAFETY: 'no-create'}])
+      expect((await findings({...typo, ...refusing}))['target']).toMatchObject({status: 'failed'});
+  });
+
   test('ticks no configuration and no build where there is none', async () => {
-    expect(await findings(legacy(runtime.origin))).toMatchObject({
+    expect(await findings({...legacy(runtime.origin), MYCLI_PROJECT: 'shop'})).toMatchObject({
       configuration: {status: 'skipped', suggestions: ['Write one: mycli init']},
       build: {status: 'skipped', message: `No build in ${root}.`},
     });
