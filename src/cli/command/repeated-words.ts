@@ -26,7 +26,7 @@ export function movedWords(
   {id, flags, open}: Place,
 ): readonly string[] {
   const left = [...open];
-  let isTyped = [...before, ...behind].some((word) => flagMeant(flagOf(word), flags)?.name === 'target');
+  const added = new Set([...before, ...behind].map((word) => flagMeant(flagOf(word), flags)?.name));
   const move = (typed: readonly string[]) =>
     typed.flatMap((word, at) => {
       const before = typed[at - 1] ?? '';
@@ -39,8 +39,8 @@ export function movedWords(
         if (option?.type === 'option' || (option === undefined && before.startsWith('-'))) return [shown];
         const [arg] = left;
         const flag = flagFor(word, id, arg);
-        if (flag in flags && !(flag === 'target' && isTyped)) {
-          isTyped ||= flag === 'target';
+        if (flag in flags && !added.has(flag)) {
+          added.add(flag);
           return [`--${flag}`, shown];
         }
         if (arg?.multiple !== true) left.shift();

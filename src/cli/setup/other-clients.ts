@@ -309,11 +309,7 @@ function rowNamed(
 
 /** Whether users name a target by it. `create` is rather a part of the name of a command, as in `release create`. */
 export function namesTarget(word: string): boolean {
-  const isOfName = oldCommands.some((row) =>
-    partsOf(row)
-      .slice(1)
-      .some((part) => part.split('|').includes(word)),
-  );
+  const isOfName = oldCommands.some((row) => partsOf(row).slice(1).join('|').split('|').includes(word));
   return /^[a-z\d][a-z\d-]*$/.test(word) && !namesBundle(word) && !isOfName;
 }
 

@@ -447,6 +447,7 @@ describe('an argument', () => {
     ['link shop', 'Did you mean mycli init --project shop?'],
     ['describe bundle 3', 'Did you mean mycli inspect 3?'],
     ['set target qa', 'Pass --target SLUG, or set targetSlug in mycli.config.'],
+    ['undo 2 3', 'Did you mean mycli rollback --to 2 3?'],
     ['release create', 'Did you mean mycli push create?'],
     ['upload ./dist', 'Did you mean mycli push ./dist?'],
     ['revert 2', 'Did you mean mycli rollback --to 2?'],
