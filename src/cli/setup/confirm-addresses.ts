@@ -59,7 +59,7 @@ export async function confirmDestinations(
   const places = each((one) => shownAddress(one.url));
   const secrets = each(({secret}) => secret);
   if (asks && context.output.interactive) {
-    const question = `${file} names ${places}, which has no login on this machine. Send the ${secrets} there?`;
+    const question = `${file} names ${places}, which nobody has confirmed on this machine. Send the ${secrets} there?`;
     await confirm(question, 'Cancelled. Nothing was sent.', context);
     return unknown.map((one) => one.url);
   }

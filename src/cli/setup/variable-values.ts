@@ -33,7 +33,7 @@ async function readAppVariables(path: string, excluded: readonly string[], conte
   const others = entries.map(([name]) => name).filter((name) => !isOfApp(name, excluded));
   if (others.length > 0)
     context.output.warn(
-      `Skipped in ${path === '-' ? 'stdin' : path}, because they are not variables of the app: ${others.join(', ')}.`,
+      `Skipped in ${path === '-' ? 'stdin' : path}, because of their prefixes: ${others.join(', ')}.`,
       ['To set one anyway, pass NAME=@FILE'],
     );
   return Object.fromEntries(entries.filter(([name]) => !others.includes(name)));

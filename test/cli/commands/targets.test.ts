@@ -312,7 +312,7 @@ describe('env', () => {
     const {stdout, stderr} = await mycli(['env:set', '--from', '.env', ...excluded, 'MRT_TYPED=@mine.env', ...staging]);
     expect(stdout).toContain('Set MYCLIENT, SITE, MRT_TYPED on staging');
     expect(stderr).toContain(
-      'Skipped in .env, because they are not variables of the app: DEV_URL, LOCAL_X, MYCLI_API_KEY, SFCC_SECRET, mrt_key.',
+      'Skipped in .env, because of their prefixes: DEV_URL, LOCAL_X, MYCLI_API_KEY, SFCC_SECRET, mrt_key.',
     );
     expect(stdout + stderr).not.toContain(canary);
     const diff = await documentOf(['env:diff', '.env', ...staging]);

@@ -333,7 +333,7 @@ test.runIf(hasScript)(
     const question = 'Send the MYCLI_API_KEY there?';
     const asked = async (args: readonly string[], answer: string) => {
       const screen = onTerminal(args, env, 200);
-      await screen.shows(`names ${origin}, which has no login on this machine. ${question}`);
+      await screen.shows(`names ${origin}, which nobody has confirmed on this machine. ${question}`);
       screen.child.stdin?.write(answer);
       return screen.ended;
     };

@@ -214,7 +214,7 @@ test('init --import: what it has found and shown is not asked for, only whether 
   const {config, shown} = await plan(
     [
       ['Build folder: (dist)', ''],
-      [`dw.json names ${origin}, which has no login on this machine. Send the API key there? (y/N)`, 'y'],
+      [`dw.json names ${origin}, which nobody has confirmed on this machine. Send the API key there? (y/N)`, 'y'],
     ],
     {env: {MRT_API_KEY: key}, mode: 'all'},
   );
