@@ -194,9 +194,7 @@ export function requestedBundleId(value: BundleId, backend: RuntimeBackend): num
   const shown = isSecret ? 'This' : `"${String(value)}"`;
   const message = `${shown} is not a bundle ID of the ${backendTitle(backend)} backend: its IDs are numbers.`;
   throw createError('ERR_OPTION_INVALID', message, {
-    suggestions: [
-      ['Use the ID that a push printed, or "latest". Run ', {run: ['bundle:list']}, ' to list the bundles.'],
-    ],
+    suggestions: [['Use the ID that a push printed. Run ', {run: ['bundle:list']}, ' to list the bundles.']],
     details: isSecret ? undefined : {bundleId: value},
   });
 }

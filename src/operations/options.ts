@@ -240,7 +240,7 @@ export interface DeployBundleResult extends DeploymentOutcome, TargetResult, War
 
 /** What `rollbackBundle` resolves to. */
 export interface RollbackBundleResult extends DeployBundleResult {
-  /** The bundle that ran before; undefined if the bundle to roll back to was given. */
+  /** The bundle that ran before. Undefined if it is the same one, or not known. */
   readonly rolledBackFrom?: BundleId | undefined;
 }
 

@@ -53,7 +53,7 @@ const tellings: Readonly<Record<string, Tellings>> = {
       const bundle = bundleSent(ledger);
       if (bundle === undefined) {
         const isGone = ledger.rolledBackFrom !== undefined && error.code === 'ERR_BUNDLE_UNKNOWN';
-        const other = 'That bundle has been deleted. To go back to another bundle, pass --to ID.';
+        const other = 'To go back to another bundle, pass --to ID.';
         return {look, advice: isGone ? [other] : []};
       }
       const state = ledger.sent

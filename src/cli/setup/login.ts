@@ -262,7 +262,8 @@ async function askForSecrets(
   const open = names.filter((name) => typed[name] === undefined);
   const answers: string[] = [];
   if (stdin.isTTY || open.length <= 1) {
-    for (const name of open) answers.push(await readSecretInput(`${name} of the ${backend} backend`, context));
+    for (const name of open)
+      answers.push(await readSecretInput(`${name} of the ${backend} backend`, context, undefined, true));
   } else for await (const line of createInterface({input: stdin, signal})) answers.push(line);
   const asked = open.map((name, index) => [name, (answers[index] ?? '').trim()] as const);
   const given = [...Object.entries(typed).map(([name, {text}]) => [name, text] as const), ...asked].filter(
@@ -375,7 +376,7 @@ export async function signIn(
   for (;;) {
     const login = builtInLogin(context, answers, kind);
     try {
-      input ??= await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context, pipeSecret(kind));
+      input ??= await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context, pipeSecret(kind), true);
       if (asks && input.trim() === '') return {answers};
       await verifyAndStore(context, login.enter(input), verifies);
       return {answers, stored: kind};

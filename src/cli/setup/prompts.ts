@@ -105,11 +105,15 @@ export function pipeSecret(kind?: string, lead = 'Pipe it: '): Suggestion {
 /** What `pipeSecret` begins with if it could be typed, too. */
 export const enterOrPipe = 'Enter it in a terminal, or pipe it: ';
 
-/** Reads a secret: one line, typed in a terminal without echo, or all of stdin. */
+/**
+ * Reads a secret: one line, typed in a terminal without echo, or all of stdin.
+ * @param isOptional whether an empty line is an answer. Otherwise it is asked for again.
+ */
 export async function readSecretInput(
   what: string,
   context: QuestionContext,
   suggestion = pipeSecret(),
+  isOptional = false,
 ): Promise<string> {
   if (context.stdin.isTTY !== true) {
     // Whoever forgot to close a pipe would wait without knowing for what.
@@ -122,7 +126,11 @@ export async function readSecretInput(
     const message = `The ${what} has more than one line, which cannot be entered here.`;
     throw createError('ERR_OPTION_INVALID', message, {suggestions: [suggestion]});
   };
-  return ask(`${what}:`, '[input is masked]', context, asking, suggestion);
+  for (;;) {
+    const secret = await ask(`${what}:`, '[input is masked]', context, asking, suggestion);
+    if (isOptional || secret.trim() !== '') return secret;
+    context.output.info('This cannot be empty.');
+  }
 }
 
 const asciiTheme = {

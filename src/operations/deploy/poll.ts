@@ -28,8 +28,8 @@ interface Waiting<Seen, Found> {
   readonly late: (timeout: number, isLooking: boolean) => Found;
   /** The error of looks that fail for good, or too often in a row. @default the first failure */
   readonly unreadable?: (failure: RuntimeCliError) => Error;
-  /** Called with each failure that may be temporary. */
-  readonly onLost?: (failure: RuntimeCliError) => Promise<void>;
+  /** Called with each failure that may be temporary. @param leftMs as of `judge` */
+  readonly onLost?: (failure: RuntimeCliError, leftMs: number | undefined) => Promise<void>;
 }
 
 /** Consecutive failed looks before the state counts as unknown. */
@@ -64,7 +64,7 @@ export async function pollUntil<Seen, Found>(open: OpenBackend, waiting: Waiting
       if (poll.signal.aborted || unreadable === undefined || !isRuntimeCliError(error)) throw error;
       lost += 1;
       if (!isLost(error)) throw unreadable(error);
-      await onLost?.(error);
+      await onLost?.(error, poll.leftMs());
       if (lost === maxLostPolls) throw unreadable(error);
       return undefined;
     }

@@ -14,7 +14,7 @@ import {requestDeploy} from './start-deployment.js';
 
 export interface RollbackPlan {
   readonly bundleId: BundleId;
-  /** The finished deployment that the target runs; undefined if the bundle was given. */
+  /** The finished deployment that the target runs, if it is known. */
   readonly current?: DeploymentItem | undefined;
   /** The deployment to roll back to; undefined if the bundle was given. */
   readonly previous?: DeploymentItem | undefined;
@@ -36,7 +36,12 @@ export async function planRollback(
   targetSlug: string,
   to: BundleId | undefined,
 ): Promise<RollbackPlan> {
-  if (to !== undefined) return {bundleId: await resolveBundleId(open, to), warnings: []};
+  if (to !== undefined) {
+    const bundleId = await resolveBundleId(open, to);
+    const history = open.backend.listDeployments && (await quickLook(open, (once) => readHistory(once, targetSlug)));
+    const current = history && liveDeployment(history);
+    return {bundleId, current: String(current?.bundleId) === String(bundleId) ? undefined : current, warnings: []};
+  }
   const items = await readHistory(open, targetSlug, Infinity);
   await verifyTarget(open, targetSlug, items);
   const failed = await failedChecks(open, targetSlug);

@@ -29,7 +29,9 @@ export async function pollDeployment(open: OpenBackend, deployment: DeploymentRe
       else isThere = true;
       return undefined;
     },
-    async onLost({status}) {
+    async onLost({status, message}, leftMs) {
+      const shown = progressOf(last ?? {status: 'queued'});
+      open.host.outlet.progress({...shown, description: `its state cannot be read: ${message}`, leftMs});
       if (status === 404) await checkTarget();
     },
     unreadable: (failure) => stateUnreadable(deployment, failure),

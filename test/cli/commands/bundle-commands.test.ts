@@ -224,6 +224,16 @@ test('bundle:rollback says what it goes back to, deploys it and says how to undo
   );
 });
 
+test.each(['1', 'latest'])('bundle:rollback --to %s says how to undo it, unless it changes nothing', async (to) => {
+  await push('first');
+  await push('second');
+  const {stderr, stdout} = await mycli('bundle:rollback', '--to', to, '--wait');
+  expect(stderr).toContain(to === '1' ? 'Rolling back to bundle 1; currently bundle 2' : 'Rolling back to bundle 2');
+  expect(stdout.match(/^Undo: mycli rollback --to \d/m)?.[0]).toBe(
+    to === '1' ? 'Undo: mycli rollback --to 2' : undefined,
+  );
+});
+
 describe('config:show', () => {
   test('shows each setting, where it comes from and what it overrode', async () => {
     await writeFile(join(project, 'mycli.config.json'), JSON.stringify({targetSlug: 'prod', timeout: 30}));

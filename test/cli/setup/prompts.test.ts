@@ -112,6 +112,23 @@ test('secret: corrections count, and nothing is shown', async () => {
   expect(shown()).not.toMatch(/canary|\*/);
 });
 
+test('secret: is asked for again after an empty line, unless that is an answer', async () => {
+  const {context} = terminal('\r');
+  let told: string | undefined;
+  const typeAgain = (chunk: string) => {
+    if (!chunk.includes('API key:')) return;
+    context.output.stream.off('data', typeAgain);
+    setImmediate(() => context.stdin.write('canary-z\r'));
+  };
+  const info = (line: unknown) => {
+    told = String(line);
+    context.output.stream.on('data', typeAgain);
+  };
+  expect(await readSecretInput('API key', {...context, output: {...context.output, info}})).toBe('canary-z');
+  expect(told).toBe('This cannot be empty.');
+  expect(await readSecretInput('API key', terminal('\r').context, undefined, true)).toBe('');
+});
+
 describe('consent', () => {
   const {context} = terminal('');
 

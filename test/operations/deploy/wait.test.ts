@@ -125,6 +125,17 @@ describe('waiting on the Api backend', () => {
     expect(gone.requests).toHaveLength(6);
   });
 
+  test('a state that cannot be read is told, until it can be read again', async () => {
+    const told: (string | undefined)[] = [];
+    const lost: Reply = {status: 200, body: '<!doctype html>'};
+    await deployTo(apiTarget(state('queued'), lost, state('queued'), state('finished')), {
+      ...api,
+      onEvent: (event) => event.type === 'wait' && told.push(event.description),
+    });
+    const unread = expect.stringMatching(/^its state cannot be read: /) as string;
+    expect(told).toEqual([undefined, unread, undefined, undefined]);
+  });
+
   test('a deployment that has failed when it is accepted is a failed one, waited for or not', async () => {
     const {outcome} = await deployTo(() => state('failed'), {...api, wait: false});
     expect(outcome).toMatchObject({code: 'ERR_DEPLOYMENT_FAILED', exitCode: 8});
