@@ -118,6 +118,11 @@ async function readDotenv(path: string, {cwd, stdin}: Omit<Sources, 'output' | '
   }
   if (wrong === undefined) {
     const values = new Map(lines.map((line) => [line.name, line.value]));
+    const replaced = lines.find((line) => values.get(line.name) !== line.value);
+    if (replaced !== undefined)
+      throw createError('ERR_OPTION_INVALID', `${name} gives the variable ${replaced.name} two values.`, {
+        suggestions: ['Remove one of them.'],
+      });
     return Object.fromEntries([...values].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
   const where = `Line ${String(wrong.line)} of ${name} (${wrong.name})`;

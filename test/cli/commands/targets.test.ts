@@ -376,11 +376,14 @@ describe('env', () => {
     expect(one.stderr + two.stderr).not.toContain(big);
   });
 
-  test('a value that parsers read differently is named with its line, and an empty one can be typed', async () => {
+  test('a value that parsers read differently is named with its line, two are refused, and an empty one can be typed', async () => {
     await documentOf(['push', ...staging, '--wait']);
     await writeFile(join(bench.project, '.env'), `A=1\nPW=${canary}#word\n`);
     const {stderr} = await mycli(['env:set', '--from', '.env', ...staging]);
     expect(stderr).toContain('Line 2 of .env (PW) is read differently by dotenv parsers: it has a # without a space');
+    await writeFile(join(bench.project, '.env'), `A=1\nPW=${canary}\nA=1\nPW=2\n`);
+    const twice = await mycli(['env:set', '--from', '.env', ...staging]);
+    expect(twice.stderr).toContain('.env gives the variable PW two values.');
     const empty = await mycli(['env:set', 'A=', ...staging]);
     expect([empty.stdout.split('\n')[0], empty.stderr.includes('Warning')]).toEqual([
       'Set A on staging of shop.',
