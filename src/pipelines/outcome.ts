@@ -214,7 +214,7 @@ function lostUpload(ledger: Ledger): Telling {
     return {look: ['mycli looked for the bundle, but has not found it yet.', ...lookForBundle(ledger)]};
   const is = `It is probably bundle ${String(bundleId)}, which is new and has the same message${withDeployment(ledger)}.`;
   if (isDeploying(ledger)) return {look: [is, ...lookForDeployment(ledger)]};
-  const run = ['bundle:deploy', bundleId, ...(open?.flags(release?.targetSlug ?? 'TARGET') ?? [])];
+  const run = ['bundle:deploy', bundleId, ...(open?.flags(release?.targetSlug ?? 'SLUG') ?? [])];
   return {look: [is, ['To deploy it: ', {run, again: true}]]};
 }
 

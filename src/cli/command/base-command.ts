@@ -125,8 +125,9 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const options = {flags, args: Object.fromEntries(own), strict};
       const parsed = await this.parse(options, markValues(this.argv, flags));
       const given = this.#repeatFlags(parsed);
-      rejectEmptyValues(given, parsed.argv);
-      return {...parsed, flags: given};
+      const line = {...parsed, flags: given};
+      rejectEmptyValues(line, flags);
+      return line;
     } catch (error) {
       if (!isUsageError(error)) throw error;
       if (error.parse?.output !== undefined) this.#repeatFlags(error.parse.output);

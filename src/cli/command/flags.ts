@@ -12,6 +12,7 @@ import {
   type KeysOfEach,
   type SettingKey,
 } from '../../settings/definitions.js';
+import type {Interfaces} from '@oclif/core';
 import * as Flags from '@oclif/core/flags';
 import type {FlagValues, SettingValue} from '../settings/settings.js';
 import {readings, type Secret} from '../settings/text.js';
@@ -67,12 +68,33 @@ const settingFlags: ReadonlySet<string> = new Set(settingKeys.flatMap((key) => d
 
 export const emptyArgument = 'An argument is empty. If it is a variable of the shell, set it.';
 
-/** Refuses empty arguments, `--output=` and the like, and what a suggested command has for a value that is not shown. */
-export function rejectEmptyValues(values: FlagValues, args: readonly unknown[]): void {
-  if (args.includes('')) throw createError('ERR_USAGE', emptyArgument);
+type DeclaredFlags = Readonly<Record<string, Pick<Interfaces.OptionFlag<unknown>, 'helpValue' | 'summary'>>>;
+
+interface ParsedLine {
+  readonly flags: FlagValues;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly argv: readonly unknown[];
+}
+
+/**
+ * Refuses empty arguments, `--output=` and the like, and what a suggested command has for a value: `--target SLUG`,
+ * or `…` for one that is not shown.
+ */
+export function rejectEmptyValues({flags: values, args, argv}: ParsedLine, declared: DeclaredFlags): void {
+  if (argv.includes('')) throw createError('ERR_USAGE', emptyArgument);
+  // Not those of lists: a variable may be called NAME.
+  const placeholder = Object.keys(args)
+    .find((name) => args[name] === name.toUpperCase())
+    ?.toUpperCase();
+  if (placeholder !== undefined) throw createError('ERR_USAGE', `Replace ${placeholder} with a value.`);
   for (const [name, value] of Object.entries(values)) {
     // Those of settings are checked with those from other sources.
     if (value === '' && !settingFlags.has(name)) throw createError('ERR_USAGE', `--${name} must not be empty.`);
+    const {helpValue, summary = []} = declared[name] ?? {};
+    if (helpValue !== undefined && [value].flat().includes(helpValue)) {
+      const message = `Replace ${String(helpValue)} in --${name} ${String(helpValue)} with a value.`;
+      throw createError('ERR_USAGE', message, {suggestions: [summary].flat()});
+    }
     if ([value].flat().every((text) => String(text).replace(/^[^=]*=/, '') !== hiddenValue)) continue;
     const message = `The ${hiddenValue} in --${name} stands for a value that is not shown, because it may be secret.`;
     const suggestions = ['Pass the value itself. If an environment variable sets it, leave the flag out.'];

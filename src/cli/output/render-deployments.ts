@@ -16,7 +16,7 @@ export function renderPush({result, next, took}: Outcome<PushResult>, output: Ou
   const {bundleId, projectSlug, backend, targetSlug, deployed, status} = result;
   output.outcome(describePush(result, took));
   if (targetSlug === undefined && next.canDeploy) {
-    const place = placeFlags({projectSlug, backend, targetSlug: 'TARGET'});
+    const place = placeFlags({projectSlug, backend, targetSlug: 'SLUG'});
     output.hint(['Deploy it: ', {run: ['bundle:deploy', bundleId, ...place]}]);
   } else if (targetSlug !== undefined && deployed) {
     output.outcome(status === 'finished' ? `Deployed to ${targetSlug}.` : describeUnfinished(result, '', targetSlug));

@@ -151,7 +151,7 @@ export function noTargets(
   advice?: readonly string[],
 ): RuntimeCliError {
   const push = {
-    run: ['bundle:push', ...placeFlags({projectSlug: open.projectSlug, targetSlug: targetSlug ?? 'TARGET'})],
+    run: ['bundle:push', ...placeFlags({projectSlug: open.projectSlug, targetSlug: targetSlug ?? 'SLUG'})],
   };
   return emptyProject(open, 'targets', {
     suggestions: advice

@@ -86,7 +86,7 @@ describe('a push through a plugin', () => {
     const {stdout} = await bench.mycli(['bundle:push', ...flags], {MYCLI_BACKEND_OPTION: `region=${region}`});
     const suggested = /Deploy it: (mycli .*)/.exec(stdout)?.[1] ?? stdout;
     const named = ['retries=7', `region=${shown}`, 'token=@token.txt'].map((option) => `--backend-option ${option}`);
-    expect(suggested.slice(suggested.indexOf(' --target TARGET'))).toBe(` --target TARGET ${named.join(' ')}`);
+    expect(suggested.slice(suggested.indexOf(' --target SLUG'))).toBe(` --target SLUG ${named.join(' ')}`);
   });
 
   test('refuses wrong options before anything is built, naming each', async () => {

@@ -134,7 +134,7 @@ describe('a suggested command, pasted into a fresh shell of the same folder', ()
 
   test('deploys in the project of a variable, and without the target that was turned off', async () => {
     const pushed = await run(['bundle:push', '--no-target'], {MYCLI_PROJECT: 'other-shop'});
-    const deploy = commandIn(pushed, 'Deploy it:').replace('TARGET', 'staging');
+    const deploy = commandIn(pushed, 'Deploy it:').replace('SLUG', 'staging');
     expect((await paste(deploy)).code).toBe(0);
     expect([await running('my-shop', 'staging'), await running('other-shop', 'staging')]).toEqual([undefined, 1]);
   });
@@ -667,6 +667,19 @@ describe('wrong input', () => {
     expect(unknown.code).toBe(3);
     expect(unknown.stderr).toContain('Error: Unknown backend: "nope".');
     expect(unknown.stderr).toContain('If a plugin adds it, install the plugin: mycli plugins:install PLUGIN\n');
+  });
+
+  test.each([
+    [['bundle:deploy', '3', '--target', 'SLUG'], 'SLUG in --target SLUG with a value.\n  Target slug.'],
+    [['bundle:push', '-p', 'SLUG'], 'SLUG in --project SLUG with a value.'],
+    [['runtime:start', '--data', 'DIR'], 'DIR in --data DIR with a value.'],
+    [['bundle:build', '--ssr-only', 'ssr.js', '--ssr-only', 'GLOB'], 'GLOB in --ssr-only GLOB with a value.'],
+    [['target:create', 'SLUG'], 'SLUG with a value.'],
+    [['preview:up', 'BRANCH'], 'BRANCH with a value.'],
+  ])('what stands for a value in a suggested command is not taken for one: %j', async (args, message) => {
+    const {code, stderr} = await mycli(args);
+    expect(stderr).toContain(`Error: Replace ${message}`);
+    expect(code).toBe(2);
   });
 
   test.each([
