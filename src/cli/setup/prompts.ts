@@ -99,7 +99,7 @@ export function askChoice(
 /** How to log in with a secret of this kind from a file. Without a kind: with that of a plugin's backend. */
 export function pipeSecret(kind?: string, lead = 'Pipe it: '): Suggestion {
   const login = {run: ['auth:login', ...(kind === undefined ? [] : ['--kind', kind])]};
-  return onWindows ? [`${lead}type FILE | `, login] : [lead, login, ' < FILE.'];
+  return onWindows ? [`${lead}type FILE | `, login] : [lead, login, ' < FILE'];
 }
 
 /** What `pipeSecret` begins with if it could be typed, too. */

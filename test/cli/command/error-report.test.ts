@@ -46,7 +46,7 @@ describe('usageError', () => {
   test('a secret on the command line of a login leads to the prompt and stdin', () => {
     const error = oclifError('Nonexistent flag: --api-key', {flags: ['--api-key', '@key.txt']});
     expect(usageError(error, 'auth:login').suggestions[0]).toBe(
-      'A login reads the secret from a prompt, or from stdin: mycli auth:login < FILE.',
+      'A login reads the secret from a prompt, or from stdin: mycli auth:login < FILE',
     );
   });
 

@@ -97,7 +97,7 @@ describe('auth:login', () => {
     });
     expect([await modeOf(folder), await modeOf(file)]).toEqual(['700', '600']);
     expect((await mycli(args, {stdin: ''})).stdout).toContain(
-      `pipe it: mycli auth:login --kind api-key --origin ${runtimeOrigin}/base --api-user ann < FILE.`,
+      `pipe it: mycli auth:login --kind api-key --origin ${runtimeOrigin}/base --api-user ann < FILE`,
     );
     expect(await readdir(folder)).toEqual(['credentials.json']);
   });
@@ -108,16 +108,16 @@ describe('auth:login', () => {
     const args = ['auth:login', '--api-origin', apiOrigin, '--kind', 'api-token'];
     const {stderr} = await mycli(args, {stdin: '', cwd, env});
     const advice = `--kind api-token --api-origin ${apiOrigin}`;
-    expect(stderr).toContain(`pipe it: mycli login ${advice} < FILE.\n`);
+    expect(stderr).toContain(`pipe it: mycli login ${advice} < FILE\n`);
     const pasted = await mycli(['auth:login', ...advice.split(' '), '--json'], {stdin: canaries.token, cwd});
     expect(JSON.parse(pasted.stdout)).toMatchObject({origin: apiOrigin, kind: 'api-token'});
   });
 
   test.each([
-    [['-k', canaries.key], 'mycli login < FILE.'],
-    [['--key', canaries.key], 'mycli login < FILE.'],
-    [['--token', canaries.key], 'mycli login < FILE.'],
-    [['--api-token', canaries.key], 'mycli login --kind api-token < FILE.'],
+    [['-k', canaries.key], 'mycli login < FILE'],
+    [['--key', canaries.key], 'mycli login < FILE'],
+    [['--token', canaries.key], 'mycli login < FILE'],
+    [['--api-token', canaries.key], 'mycli login --kind api-token < FILE'],
     [['--kind', canaries.key], 'Expected --kind to be one of: api-key, client-secret, api-token.'],
   ])('says how to pass the secret of %j, without repeating it', async (flags, advice) => {
     const {code, stderr} = await mycli(['auth:login', ...flags]);

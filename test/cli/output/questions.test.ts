@@ -64,7 +64,7 @@ describe.skipIf(!hasScript)('a secret', () => {
     terminal.type(pasted);
     await terminal.shows('prompt> ');
     expect(terminal.shown()).toContain('has more than one line, which cannot be entered here.');
-    expect(terminal.shown()).toMatch(/Pipe it: mycli login.* < FILE\./);
+    expect(terminal.shown()).toMatch(/Pipe it: mycli login.* < FILE/);
     terminal.type('echo code-$?\r');
     await terminal.shows('code-3');
     terminal.type('exit\r');
@@ -109,7 +109,7 @@ describe.skipIf(!hasScript)('a secret', () => {
     terminal.type(`${mycli} init --runtime-backend legacy -t production --build-directory build\r`);
     await terminal.shows('(hidden, empty to skip): [input is masked]');
     terminal.type(`\u001B[200~${pastedKey}\u001B[201~\r`);
-    await terminal.shows(/Pipe it: mycli login.* < FILE\..*\[input is masked\]/s);
+    await terminal.shows(/Pipe it: mycli login.* < FILE.*\[input is masked\]/s);
     terminal.type(`${runtime.credentials.apiKey}\r`);
     await terminal.shows('prompt> ');
     expect(terminal.shown()).toContain('Wrote mycli.config.');
@@ -232,7 +232,7 @@ describe.skipIf(!hasScript)('a question', () => {
 
   test.each([
     ['init --runtime-backend legacy', '"Project slug:"', 'If the command has --yes, pass it to be asked nothing.'],
-    ['login', `"API key for ORIGIN:"`, 'Pipe it: mycli login --kind api-key --origin ORIGIN < FILE.'],
+    ['login', `"API key for ORIGIN:"`, 'Pipe it: mycli login --kind api-key --origin ORIGIN < FILE'],
   ])('that cannot be seen is an error, which says what to do: mycli %s 2> err.txt', async (command, asked, advice) => {
     const terminal = openTerminal(`${mycli} ${command} 2> err.txt`, {cwd: root, env: {...env, MYCLI_PROJECT: ''}});
     expect(await terminal.ended).toBe(2);
