@@ -317,7 +317,7 @@ describe('a built-in backend: the bundle IDs that users type', () => {
       expect.objectContaining({
         code: 'ERR_OPTION_INVALID',
         message: `"${String(id)}" is not a bundle ID of the Runtime (API key) backend: its IDs are numbers.`,
-        suggestions: [expect.stringContaining('"latest"')],
+        suggestions: ['Use the ID that a push printed. Run mycli bundle:list to list the bundles.'],
       }),
     );
   });
