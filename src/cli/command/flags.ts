@@ -73,15 +73,14 @@ type DeclaredFlags = Readonly<Record<string, Pick<Interfaces.OptionFlag<unknown>
 interface ParsedLine {
   readonly flags: FlagValues;
   readonly args: Readonly<Record<string, unknown>>;
-  readonly argv: readonly unknown[];
 }
 
 /**
  * Refuses empty arguments, `--output=` and the like, and what a suggested command has for a value: `--target SLUG`,
  * or `…` for one that is not shown.
  */
-export function rejectEmptyValues({flags: values, args, argv}: ParsedLine, declared: DeclaredFlags): void {
-  if (argv.includes('')) throw createError('ERR_USAGE', emptyArgument);
+export function rejectEmptyValues({flags: values, args}: ParsedLine, declared: DeclaredFlags): void {
+  if (Object.values(args).flat().includes('')) throw createError('ERR_USAGE', emptyArgument);
   // Not those of lists: a variable may be called NAME.
   const placeholder = Object.keys(args)
     .find((name) => args[name] === name.toUpperCase())

@@ -163,6 +163,11 @@ describe('with a command', () => {
     expect(await run(process.execPath, '-e', script)).toMatchObject({code: 0, stdout: '200\n'});
   });
 
+  test('its arguments stay as they are, empty ones too', async () => {
+    const script = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))';
+    expect(await run(process.execPath, '-e', script, 'a b', '')).toMatchObject({code: 0, stdout: '["a b",""]'});
+  });
+
   test.each([
     ['process.exit(7)', 7],
     ['process.kill(process.pid, "SIGTERM")', 143],
