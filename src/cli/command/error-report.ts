@@ -338,8 +338,9 @@ export function isVerbFirst(
 function commandMeant(argv: readonly string[], commands: readonly Command.Loadable[]) {
   const known = commands.map(({id}) => id);
   const isValue = (at: number) => commands.some(({flags}) => flagMeant(argv[at - 1] ?? '', flags)?.type === 'option');
+  const isTopic = (at: number) => !isValue(at) && known.some((id) => id.startsWith(`${argv[at] ?? ''}:`));
   const isStart = (at: number) =>
-    at === 0 || (argv[0]?.startsWith('-') && argv[at]?.startsWith('-') === false && !isValue(at));
+    at === 0 || (argv[0]?.startsWith('-') && argv[at]?.startsWith('-') === false && !isValue(at) && !isTopic(at - 1));
   const found = [...argv.keys()].filter(isStart).flatMap((start) => {
     const leading = leadingWords(argv.slice(start));
     const named = commandNamed(leading, known);
@@ -347,7 +348,9 @@ function commandMeant(argv: readonly string[], commands: readonly Command.Loadab
     const rest = [...named.rest, ...argv.slice(start + leading.length)];
     return {...named, rest, start, words: argv.slice(start, start + named.count)};
   });
-  const meant = found.find(({words}) => known.includes(words.join(':'))) ?? found[0];
+  // What follows a flag that is none of ours may be its value.
+  const isSure = (start: number) => argv[start - 1]?.startsWith('-') !== true;
+  const meant = found.find(({start, words}) => isSure(start) || known.includes(words.join(':'))) ?? found[0];
   if (meant === undefined) return undefined;
   const {words, command, or, note = '', start, rest} = meant;
   if (command[0] === 'help')

@@ -351,6 +351,8 @@ describe('an argument', () => {
     ['bundel', 'Did you mean mycli bundle?'],
     ['target new qa', 'Did you mean mycli target:create qa?'],
     ['--traget staging push', 'Put the command before its flags: mycli push --target staging\n'],
+    ['-t qa env push', 'Put the command before its flags: mycli env:set --from .env -t qa\n'],
+    ['-t qa target push', 'There is no command before -t.\n  Run mycli help'],
     ['--prod push', 'Put the command before its flags: mycli push --target production\n'],
     ['--target dev psuh', 'Put the command before its flags: mycli push --target dev\n'],
     ['--target staging bundles', 'Put the command before its flags: mycli list --target staging\n'],
