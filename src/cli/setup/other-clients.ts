@@ -249,10 +249,13 @@ function ownRows(known: readonly string[]): readonly OldWord[] {
 export function nounFirst(words: readonly string[], known: readonly string[]): readonly string[] | undefined {
   const [first = '', second = '', ...rest] = words;
   const rows = [...oldCommands, ...ownRows(known)];
+  const topics = known.filter((id) => id.includes(':')).map((id) => id.replace(/:.*/, ''));
   for (const [noun, verb] of [[first, second] as const, [second, first] as const]) {
     const topic = noun.replace(/^environment/, 'target').replace(/^(?:secret|variable)s?$/, 'vars');
     const isTopic = (name: string) => name === 'vars' || isOfSlot(name, 'TOPIC', known);
-    const one = isTopic(topic) ? topic : topic.replace(/s$/, '');
+    const single = isTopic(topic) ? topic : topic.replace(/s$/, '');
+    // `bundel`, but not `env1`, which may be a target.
+    const [one = single] = isTopic(single) || !/^[a-z]{5,}$/.test(single) ? [] : near(single, topics, 1);
     const isList = one !== topic && /^(?:get|show|describe|view)$/.test(verb);
     const turned = [one, isList ? 'list' : verb, ...rest];
     if (isTopic(one) && (rowNamed(turned, rows, known)?.count ?? 0) > 1) return turned;

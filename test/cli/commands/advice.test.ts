@@ -350,6 +350,8 @@ describe('an argument', () => {
     ['deploy ', 'Error: An argument is empty.'],
     ['bundel', 'Did you mean mycli bundle?'],
     ['target new qa', 'Did you mean mycli target:create qa?'],
+    ['create bundel', 'Did you mean mycli build?'],
+    ['delete traget qa', 'mycli target:delete qa'],
     ['--traget staging push', 'Put the command before its flags: mycli push --target staging\n'],
     ['-t qa env push', 'Put the command before its flags: mycli env:set --from .env -t qa\n'],
     ['-t qa target push', 'There is no command before -t.\n  Run mycli help'],
