@@ -130,7 +130,7 @@ function fieldMembers(fields, required = []) {
 
 const source = `// Generated from src/settings by \`npm run docs:generate\`.
 
-/** A check of a deployment: a URL, or a path below the URL of the target. An object can replace other keys of \`check\`. */
+/** A check of a deployment: a URL, or a path below the URL of the target. An object can set other keys of \`check\`. */
 export type ConfiguredCheck =
   | string
   | {

@@ -432,7 +432,7 @@ const told: Readonly<Record<string, readonly [title: string, message: string]>> 
   'deletes a bundle twice': ['delete: removes', 'to fail with ERR_BUNDLE_UNKNOWN'],
 };
 
-/** Of many titles two, if possible of cases that not each operation has: those take little, and one is enough to fail. */
+/** Two of many titles, if possible of cases that not each operation has: those take little, and one is enough to fail. */
 function fewOf(titles: readonly string[]): readonly string[] {
   const isOfOne = (title: string) => allCases.some(({name}) => name === title);
   return titles.toSorted((a, b) => Number(isOfOne(b)) - Number(isOfOne(a))).slice(0, 2);

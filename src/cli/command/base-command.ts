@@ -5,7 +5,7 @@ import {CommandContext} from './command-context.js';
 import type {Session} from './session.js';
 import {isUsageError, usageError, type ParsedFlags} from './error-report.js';
 import {wordToRepeat} from './repeated-words.js';
-import {globalFlags, refuseExpanded, rejectEmptyValues} from './flags.js';
+import {globalFlags, refuseExpanded, rejectMissingValues} from './flags.js';
 import type {HostConfig} from './host-config.js';
 import type {Documents} from '../output/documents.js';
 import type {JsonDocument} from '../output/output.js';
@@ -126,7 +126,7 @@ export abstract class BaseCommand<T extends typeof Command, Id extends keyof Doc
       const parsed = await this.parse(options, markValues(this.argv, flags));
       const given = this.#repeatFlags(parsed);
       const line = {...parsed, flags: given};
-      rejectEmptyValues(line, flags);
+      rejectMissingValues(line, flags);
       return line;
     } catch (error) {
       if (!isUsageError(error)) throw error;

@@ -79,7 +79,7 @@ interface ParsedLine {
  * Refuses empty arguments, `--output=` and the like, and what a suggested command has for a value: `--target SLUG`,
  * or `…` for one that is not shown.
  */
-export function rejectEmptyValues({flags: values, args}: ParsedLine, declared: DeclaredFlags): void {
+export function rejectMissingValues({flags: values, args}: ParsedLine, declared: DeclaredFlags): void {
   if (Object.values(args).flat().includes('')) throw createError('ERR_USAGE', emptyArgument);
   // Not those of lists: a variable may be called NAME.
   const placeholder = Object.keys(args)

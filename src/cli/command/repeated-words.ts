@@ -4,7 +4,8 @@ import {hiddenValue, hiddenWord} from '../../errors/suggestion.js';
 import {isLikelySecret} from '../../http/redact.js';
 import {definitions, secretKeys} from '../../settings/definitions.js';
 import {near} from '../../text/suggest.js';
-import {flagNamed, namesBundle, namesTarget, whyNeedless} from '../setup/other-clients.js';
+import {flagNamed, whyNeedless} from '../setup/other-clients.js';
+import {namesBundle, namesTarget} from './named-commands.js';
 
 const secretFlags: ReadonlySet<string> = new Set(secretKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
@@ -29,14 +30,14 @@ export function movedWords(
   const added = new Set([...before, ...behind].map((word) => flagMeant(flagOf(word), flags)?.name));
   const move = (typed: readonly string[]) =>
     typed.flatMap((word, at) => {
-      const before = typed[at - 1] ?? '';
+      const previous = typed[at - 1] ?? '';
       if (isJsonFlag(word, typed)) return ['--json'];
-      if (word === 'json' && isJsonFlag(before, typed)) return [];
+      if (word === 'json' && isJsonFlag(previous, typed)) return [];
       if (!word.startsWith('-')) {
-        const option = flagMeant(before, flags);
-        const shown = shownValue(word, before, option);
+        const option = flagMeant(previous, flags);
+        const shown = shownValue(word, previous, option);
         // What follows a flag that is none of ours may be its value.
-        if (option?.type === 'option' || (option === undefined && before.startsWith('-'))) return [shown];
+        if (option?.type === 'option' || (option === undefined && previous.startsWith('-'))) return [shown];
         const [arg] = left;
         const flag = flagFor(word, id, arg);
         if (flag in flags && !added.has(flag)) {

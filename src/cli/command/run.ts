@@ -17,8 +17,6 @@ import {
   reportOf,
   requestedExitCode,
   thrownBy,
-  isVerbFirst,
-  unknownCommand,
   usageError,
 } from './error-report.js';
 import {GroupedHelp} from './help.js';
@@ -39,6 +37,7 @@ import {completionRequest} from './complete.js';
 import {createSession, type Session} from './session.js';
 import {ownSignals, yieldTerminal} from './signals.js';
 import {loadConfig, type HostConfig} from './host-config.js';
+import {isVerbFirst, unknownCommand} from './unknown-command.js';
 import {lackingPart, skipsPlugins, userPlugins} from './plugins.js';
 
 // oclif loads it by name from this file, which is loaded already.

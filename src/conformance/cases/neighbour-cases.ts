@@ -151,7 +151,7 @@ export async function assertApart(place: Place, other: Place): Promise<void> {
 /**
  * Asserts that targets have nothing in common, all of them at once, because each pair would take too many calls.
  * @param made the targets that the service has made; the others are like the first one
- * @param places `refused`: the targets whose slugs the service refuses. `kept`: those to delete last, its first one first
+ * @param places `refused`: targets whose slugs the service refuses. `kept`: those to delete last, its first one first
  */
 async function assertAllApart(
   made: readonly Place[],

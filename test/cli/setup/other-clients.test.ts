@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
-import {commandNamed, flagNamed, oldCommands, oldFlags} from '../../../src/cli/setup/other-clients.js';
+import {commandNamed} from '../../../src/cli/command/named-commands.js';
+import {flagNamed, oldCommands, oldFlags} from '../../../src/cli/setup/other-clients.js';
 
 const known = oldCommands.flatMap(({now}) => now.split(' ').slice(0, 1));
 
